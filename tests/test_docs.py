@@ -16,7 +16,7 @@ from tests.benchmark._small_run import cells_computed
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-FOLDERS = ("tutorials", "how_to", "explanation", "methods")
+FOLDERS = ("tutorials", "how_to", "explanation", "methods", "papers")
 IN_FOLDERS = [page for name in FOLDERS for page in (DOCS / name).glob("*.md")]
 PAGES = sorted([ROOT / "README.md", *DOCS.glob("*.md"), *IN_FOLDERS])
 EXAMPLES, GALLERY_HEADER = ROOT / "examples", "GALLERY_HEADER.rst"

@@ -393,7 +393,7 @@ def _check_settings(method: type, settings: Mapping[str, Any], kind: str) -> Non
     """Raise as the estimator's own ``fit`` would, but now."""
     parameters = [key for key in parameter_names(method()) if key not in OF_RUN]
     if hasattr(method, "from_preset"):
-        parameters.append("preset")
+        parameters += ["preset", "preset_data"]
     for key in settings:
         if key == GIVEN:
             raise ConfigError(

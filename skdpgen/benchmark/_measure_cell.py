@@ -158,7 +158,8 @@ def with_settings(
 ) -> Any:
     """Return a synthesizer; settings of its generator are named as in a search.
 
-    The setting ``preset`` is the name of one, for ``data``, on which others build.
+    The setting ``preset`` is the name of one, on which others build. It is that for
+    ``preset_data``, a data set of the paper such as "adult", or for ``data``.
 
     Examples
     --------
@@ -166,10 +167,11 @@ def with_settings(
     >>> with_settings(DPMERFSynthesizer, {"generator__max_iter": 5}, epsilon=2.0)
     DPMERFSynthesizer(epsilon=2.0, generator=Generator(max_iter=5))
     """
-    if "preset" not in settings:
-        return method(**params).set_params(**settings)
-    others = {name: value for name, value in settings.items() if name != "preset"}
-    return method.from_preset(settings["preset"], data=data, **params | others)
+    others = dict(settings)
+    preset, data = others.pop("preset", None), others.pop("preset_data", data)
+    if preset is None:
+        return method(**params).set_params(**others)
+    return method.from_preset(preset, data=data, **params | others)
 
 
 def public_part(cell: Cell, public: Any, catalogue: Catalogue) -> dict[str, Any]:

@@ -7,7 +7,12 @@ from skdpgen.features._hermite import (
     HermitePairs,
     hermite_functions,
 )
-from skdpgen.features._ntk import ModuleNTKFeatures, NTKFeatures
+from skdpgen.features._ntk import (
+    ARCHITECTURES,
+    ModuleNTKFeatures,
+    NetworkNTKFeatures,
+    NTKFeatures,
+)
 from skdpgen.features._parts import (
     EncodedFeatures,
     ExpectedFourier,
@@ -16,6 +21,7 @@ from skdpgen.features._parts import (
 )
 
 __all__ = [
+    "ARCHITECTURES",
     "EncodedFeatures",
     "ExpectedFourier",
     "ExpectedHermite",
@@ -25,6 +31,7 @@ __all__ = [
     "JointFeatures",
     "ModuleNTKFeatures",
     "NTKFeatures",
+    "NetworkNTKFeatures",
     "Part",
     "hermite_functions",
 ]

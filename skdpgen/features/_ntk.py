@@ -16,6 +16,7 @@ from skdpgen.features._parts import Factors, mean_outer, outer
 from skdpgen.utils import (
     are_amounts,
     asked,
+    is_whole,
     refuse_unless,
     saved,
 )
@@ -300,6 +301,185 @@ class NTKFeatures:
             return back
         back = (back - (back * x).mean(dim=1, keepdim=True) * x) * scale
         return back - back.mean(dim=1, keepdim=True)
+
+
+ARCHITECTURES = {"fc_1l": 1, "fc_2l": 2, "cnn_2l": 2}  # numbers of widths
+
+
+@asked("map")
+@saved("features.tangent_network")
+@dataclass(frozen=True, eq=False)
+class NetworkNTKFeatures:
+    r"""Neural-tangent features of the networks of DP-NTK's table 5, in closed form.
+
+    With linear layers :math:`W_k` that have biases, the networks are
+
+    * "fc_1l": :math:`w_2\, \mathrm{norm}(\mathrm{relu}(W_1 x))`;
+    * "fc_2l": :math:`w_3\, \mathrm{norm}(W_2\, \mathrm{relu}(W_1 x))`;
+    * "cnn_2l": :math:`w_3\, \mathrm{relu}(W_2\, \mathrm{relu}(W_1 * x))`, where
+      :math:`W_1 *` is a convolution of width 1: each input alone, in each channel.
+
+    Here norm is a layer normalisation without weights. First weights are uniform, up to
+    one over the root of a layer's inputs, as torch has them. One output is enough, as
+    for :class:`NTKFeatures`, which also says why gradients are not formed.
+
+    *Bound.* As there, :math:`\|\phi(x)\| = 1` unless the gradient is 0 or not finite.
+
+    *Why features of a row do not depend on its position.* As there: what decides a
+    slope of ReLU is a sum of products of multiples of :math:`2^{-14}` and
+    :math:`2^{-12}`, which is exact in float64 in any order, for up to 2¹⁹ inputs. So
+    outputs of a layer are rounded before the next one. All else is smooth.
+
+    Parameters
+    ----------
+    architecture : {"fc_1l", "fc_2l", "cnn_2l"}
+    n_inputs : int
+    weights : tuple of Tensor of shape (n_outputs, n_inputs + 1)
+        Of all layers; the last column is the bias. They are rounded.
+
+    References
+    ----------
+    .. [1] Yang, Adamczewski, Li, Sutherland & Park, "Differentially private neural
+       tangent kernels for privacy-preserving data generation", JAIR 2024, table 5.
+
+    Examples
+    --------
+    >>> rng = Generator().manual_seed(0)
+    >>> phi = NetworkNTKFeatures.draw("cnn_2l", 3, (2, 5), rng=rng)
+    >>> rows = phi(torch.ones(2, 3))
+    >>> rows.shape, rows.norm(dim=1).round(decimals=4).tolist()
+    (torch.Size([2, 45]), [1.0, 1.0])
+    """
+
+    architecture: str
+    n_inputs: int
+    weights: tuple[Tensor, ...]
+
+    norm_bound = 1.0
+
+    def check_asked(self) -> None:
+        """Check fields that another party may have set; weights were rounded."""
+        refuse_unless(
+            self.architecture in ARCHITECTURES
+            and is_whole(self.n_inputs, 1, 2**19)
+            and len(self.weights) == ARCHITECTURES[self.architecture] + 1
+            and all(are_amounts(weight, STEEPEST, 2) for weight in self.weights),
+            "the weights of a network",
+        )
+
+    def __post_init__(self) -> None:
+        """Round the weights; sums over larger layers would not be exact."""
+        if max(weight.shape[1] for weight in self.weights) > 2**19:
+            raise ValueError("A layer must have at most 2^19 inputs. Got more.")
+        weights = tuple(_rounded(w, COARSE, STEEPEST) for w in self.weights)
+        object.__setattr__(self, "weights", weights)
+
+    @classmethod
+    def draw(
+        cls, architecture: str, n_inputs: int, widths: Sequence[int], *, rng: Generator
+    ) -> Self:
+        """Draw the weights of a network with hidden layers of the given widths."""
+        sizes = [(widths[0], 1 if architecture == "cnn_2l" else n_inputs)]
+        for units in widths[1:]:
+            before = widths[0] * n_inputs if architecture == "cnn_2l" else widths[0]
+            sizes.append((units, before))
+        sizes.append((1, widths[-1]))
+        weights = [
+            (2.0 * torch.rand(units, before + 1, generator=rng) - 1.0)
+            / math.sqrt(before)
+            for units, before in sizes
+        ]
+        return cls(architecture, n_inputs, tuple(weights))
+
+    @property
+    def shapes(self) -> tuple[tuple[int, int], ...]:
+        """Shape of the gradient by each layer."""
+        first, *others = [(w.shape[0], w.shape[1]) for w in self.weights]
+        if self.architecture == "cnn_2l":  # of a channel: a weight and a bias
+            first = (1, 2 * first[0])
+        return (first, *others)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features: of weights and biases."""
+        return sum(a * b for a, b in self.shapes)
+
+    @property
+    def row_size(self) -> int:
+        """Number of values that one row takes."""
+        return sum(a + b for a, b in self.shapes)
+
+    def to(self, device: torch.device) -> "NetworkNTKFeatures":
+        """Return the same map on another device."""
+        return replace(self, weights=tuple(w.to(device) for w in self.weights))
+
+    def double(self) -> "NetworkNTKFeatures":
+        """Return the same map in double precision."""
+        return replace(self, weights=tuple(w.double() for w in self.weights))
+
+    def factors(self, x: Tensor) -> Factors:
+        """Return u and v of each layer, whose outer products are the features."""
+        x = _rounded(x, FINE, LARGEST)
+        if self.architecture == "cnn_2l":
+            return self._of_convolution(x)
+        first, *middle, last = self.weights
+        inputs, ones = [_with_one(x)], torch.ones_like(x[:, :1])
+        z = inputs[0] @ first.T  # exact
+        hidden = _rounded(z.relu(), FINE, LARGEST)
+        for weight in middle:
+            inputs.append(_with_one(hidden))
+            hidden = inputs[-1] @ weight.T
+        normed, scale = _layer_norm(hidden)
+        back = _back_through_norm(last[:, :-1].expand(len(x), -1), normed, scale)
+        slopes = []
+        for weight in middle:
+            slopes.append(back)
+            back = back @ weight[:, :-1]
+        return _normalised(
+            [back * smooth_step(z), *slopes, ones], [*inputs, _with_one(normed)]
+        )
+
+    def _of_convolution(self, x: Tensor) -> Factors:
+        """Return factors of the network that begins with a convolution."""
+        first, second, last = self.weights
+        ones = torch.ones_like(x[:, :1])
+        z = first[:, :1] * x[:, None] + first[:, 1:]  # (n, channels, inputs)
+        hidden = _with_one(_rounded(z.relu(), FINE, LARGEST).flatten(1))
+        y = hidden @ second.T  # exact
+        back = last[:, :-1] * smooth_step(y)
+        onto = (back @ second[:, :-1]).view_as(z)
+        slope = onto * smooth_step(z.flatten(1)).view_as(z)
+        of_channels = torch.cat([(slope * x[:, None]).sum(2), slope.sum(2)], dim=1)
+        return _normalised(
+            [ones, back, ones], [of_channels, hidden, _with_one(y.relu())]
+        )
+
+    def __call__(self, x: Tensor) -> Tensor:  # (n, n_inputs) -> (n, n_features)
+        """Map the rows of ``x``; differentiable."""
+        return outer(self.factors(x))
+
+    def mean(self, x: Tensor, n_parts: int = 1) -> Tensor:
+        """Return means of ``n_parts`` equal groups of rows, (n_parts, n_features)."""
+        return mean_outer(self.factors(x), n_parts)
+
+    def expected(self, points: Sequence[Tensor]) -> None:
+        """Return None: a mean over rows has no closed form, so rows must be drawn."""
+
+
+def _with_one(x: Tensor) -> Tensor:
+    return torch.cat([x, torch.ones_like(x[:, :1])], dim=1)
+
+
+def _layer_norm(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Return rows of mean 0 and variance 1, and what they were multiplied by."""
+    centred = x - x.mean(dim=1, keepdim=True)
+    scale = 1.0 / (centred.square().mean(dim=1, keepdim=True) + 1e-5).sqrt()
+    return centred * scale, scale
+
+
+def _back_through_norm(back: Tensor, normed: Tensor, scale: Tensor) -> Tensor:
+    back = back - (back * normed).mean(dim=1, keepdim=True) * normed
+    return (back - back.mean(dim=1, keepdim=True)) * scale
 
 
 class ModuleNTKFeatures:

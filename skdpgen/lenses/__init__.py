@@ -5,26 +5,32 @@ from skdpgen.lenses._lens import Decoding, Lens, Perceptual, clipped
 from skdpgen.lenses._lens_of import lens_of
 from skdpgen.lenses._module_lens import ModuleLens, RandomLens
 from skdpgen.lenses._network_lens import (
+    ClassifierLens,
     PerceptualMap,
+    PrivateClassifier,
     ResNet18Lens,
     ShippedLens,
     VGG19Lens,
+    as_inputs,
 )
 from skdpgen.lenses._scattering import ScatteringLens
 from skdpgen.lenses._unit_means import check_pure, each_alone, goes_alone
 
 __all__ = [
+    "ClassifierLens",
     "CosineLens",
     "Decoding",
     "Lens",
     "ModuleLens",
     "Perceptual",
     "PerceptualMap",
+    "PrivateClassifier",
     "RandomLens",
     "ResNet18Lens",
     "ScatteringLens",
     "ShippedLens",
     "VGG19Lens",
+    "as_inputs",
     "check_pure",
     "clipped",
     "each_alone",

@@ -1,7 +1,13 @@
 """Generators, discriminators and encoders; torch modules only."""
 
 from skdpgen.networks._autoencoder import AutoEncoder, PublicAutoEncoder
-from skdpgen.networks._convolutional import VGG, ResNet, SmallCNN
+from skdpgen.networks._convolutional import (
+    VGG,
+    ImageClassifier,
+    ResNet,
+    ResNet20,
+    SmallCNN,
+)
 from skdpgen.networks._image import Discriminator, ImageGenerator, ImageShape
 from skdpgen.networks._table import (
     CellsHead,
@@ -15,11 +21,13 @@ __all__ = [
     "AutoEncoder",
     "CellsHead",
     "Discriminator",
+    "ImageClassifier",
     "ImageGenerator",
     "ImageShape",
     "PositionHead",
     "PublicAutoEncoder",
     "ResNet",
+    "ResNet20",
     "SmallCNN",
     "TableGenerator",
     "TableShape",

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from torch import Generator, Tensor, nn
-from torch.nn.functional import avg_pool2d, max_pool2d
+from torch.nn.functional import avg_pool2d, max_pool2d, silu
 
 from skdpgen.networks._table import convolution, linear
 
@@ -177,3 +177,108 @@ def _convolution(n_inputs: int, n_outputs: int, size: int, stride: int) -> nn.Co
     return nn.utils.skip_init(
         nn.Conv2d, n_inputs, n_outputs, size, stride, size // 2, bias=False
     )
+
+
+# ----------------------------------------------------------------------------
+# ResNet-20 (He et al., 2016), for images of 32 x 32, as DP-SGD can train it.
+
+RESNET20_WIDTHS = (16, 32, 64)  # channels of each stage, of three blocks
+GROUPS = 8  # of a normalisation; one over the batch would mix rows
+
+
+class ResNet20(nn.Module):
+    """Residual blocks of two 3 x 3 convolutions; maps halve between three stages.
+
+    Channels are normalised in groups, image by image, and units are SiLU, whose slope
+    has no jump: gradients of several rows can then be computed together
+    (:class:`~skdpgen.training.RowSlopes`).
+
+    Parameters
+    ----------
+    rng : Generator or None, default=None
+        Draws the first weights; None leaves them empty, to be loaded.
+
+    Examples
+    --------
+    >>> import torch
+    >>> maps = ResNet20(rng=Generator().manual_seed(0))(torch.zeros(2, 3, 32, 32))
+    >>> len(maps), maps[-1].shape
+    (19, torch.Size([2, 64, 8, 8]))
+    """
+
+    width = RESNET20_WIDTHS[-1]
+
+    def __init__(self, rng: Generator | None = None) -> None:
+        super().__init__()
+        before = RESNET20_WIDTHS[0]
+        self.first = _convolution(3, before, 3, stride=1)
+        self.norm = nn.GroupNorm(GROUPS, before)
+        blocks = []
+        for width in RESNET20_WIDTHS:
+            for k in range(3):
+                is_halved = k == 0 and width != RESNET20_WIDTHS[0]
+                blocks.append(GroupedBlock(before, width, 2 if is_halved else 1))
+                before = width
+        self.blocks = nn.ModuleList(blocks)
+        if rng is not None:
+            for layer in self.modules():
+                if isinstance(layer, nn.Conv2d):
+                    n_inputs = layer.weight[0].numel()
+                    nn.init.normal_(
+                        layer.weight, std=math.sqrt(2.0 / n_inputs), generator=rng
+                    )
+
+    def forward(self, images: Tensor) -> list[Tensor]:  # (n, 3, h, w)
+        """Return maps after each unit, from fine to coarse."""
+        maps = silu(self.norm(self.first(images)))
+        after_units = [maps]
+        for block in self.blocks:
+            middle, maps = block(maps)
+            after_units += [middle, maps]
+        return after_units
+
+
+class GroupedBlock(nn.Module):
+    """Two convolutions, added to their input, which is adapted to their shape."""
+
+    def __init__(self, n_inputs: int, n_outputs: int, stride: int) -> None:
+        super().__init__()
+        self.first = _convolution(n_inputs, n_outputs, 3, stride)
+        self.first_norm = nn.GroupNorm(GROUPS, n_outputs)
+        self.second = _convolution(n_outputs, n_outputs, 3, stride=1)
+        self.second_norm = nn.GroupNorm(GROUPS, n_outputs)
+        self.beside = (
+            nn.Identity()
+            if stride == 1
+            else _convolution(n_inputs, n_outputs, 1, stride)
+        )
+
+    def forward(self, maps: Tensor) -> tuple[Tensor, Tensor]:
+        """Return maps after the first and after the second unit."""
+        middle = silu(self.first_norm(self.first(maps)))
+        return middle, silu(self.second_norm(self.second(middle)) + self.beside(maps))
+
+
+class ImageClassifier(nn.Module):
+    """A linear layer on the means of the last maps of a network.
+
+    Parameters
+    ----------
+    body : nn.Module
+        From images to a list of maps.
+    width, n_classes : int
+    rng : Generator
+        Draws the first weights.
+    """
+
+    def __init__(
+        self, body: nn.Module, width: int, n_classes: int, *, rng: Generator
+    ) -> None:
+        super().__init__()
+        self.body = body
+        self.head = linear(width, n_classes, rng)
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Return logits, (n, n_classes)."""
+        logits: Tensor = self.head(self.body(images)[-1].mean(dim=(2, 3)))
+        return logits

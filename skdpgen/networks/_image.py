@@ -280,6 +280,15 @@ BODIES = {
 ROUNDS = 2  # of the power method, which goes on where it stopped
 
 
+class WholeLinear(nn.Linear):
+    """A linear layer whose gradient DP-SGD forms as a whole, and not as two factors.
+
+    Factors are recorded while a layer is called. A loss with a slope of the network
+    uses its weights in ways that such a record would miss
+    (:class:`~skdpgen.training.RowSlopes` has factors for plain linear layers only).
+    """
+
+
 class Discriminator(nn.Module):
     r"""How real a row looks, given its label: one number, before the sigmoid.
 
@@ -296,6 +305,9 @@ class Discriminator(nn.Module):
         Units of the hidden layers.
     rng : Generator
         Draws the first weights.
+    is_critic : bool, default=False
+        Whether the slope of the score by a row enters its loss: layers are then
+        :class:`WholeLinear`.
 
     Examples
     --------
@@ -315,6 +327,7 @@ class Discriminator(nn.Module):
         hidden: Sequence[int],
         *,
         rng: Generator,
+        is_critic: bool = False,
     ) -> None:
         super().__init__()
         self.register_buffer("centre", centre.float())
@@ -327,6 +340,10 @@ class Discriminator(nn.Module):
             width = units
         self.body = nn.Sequential(*layers)
         self.head = linear(width, n_classes, rng)
+        if is_critic:
+            for layer in self.modules():
+                if isinstance(layer, nn.Linear):
+                    layer.__class__ = WholeLinear
         self._directions: dict[str, Tensor] = {}
 
     def forward(self, x: Tensor, one_hot: Tensor) -> Tensor:  # (n, d), (n, k) -> (n,)

@@ -26,6 +26,7 @@ from skdpgen.synthesizers.base import (
     ClassShares,
     Device,
     Discriminator,
+    HasPresets,
     PrivateRows,
     Sample,
     SchemaLike,
@@ -35,7 +36,7 @@ from skdpgen.synthesizers.base import (
     with_parts,
 )
 from skdpgen.synthesizers.models import decode_target
-from skdpgen.synthesizers.presets import RATIO, RatioSettings
+from skdpgen.synthesizers.presets import RATIO, RatioSettings, papers
 from skdpgen.synthesizers.ratio import (
     LearntRatio,
     calibration,
@@ -57,7 +58,7 @@ from skdpgen.utils import (
 
 
 @saved("estimator.dre")
-class DPDRESynthesizer(BaseSynthesizer):
+class DPDRESynthesizer(HasPresets, BaseSynthesizer):
     r"""Synthesizer that resamples public rows by a private density ratio [1]_.
 
     Public rows are returned unchanged. Only their *weights* are learnt from private
@@ -96,8 +97,8 @@ class DPDRESynthesizer(BaseSynthesizer):
     algorithm : {"one_shot", "sgd"}, default="one_shot"
         One release, or a discriminator by private steps.
     power : float, default=0.5
-        Exponent of the ratio. 1 matches private rows best. Less keeps more of the
-        public rows, which helps classifiers. 0 leaves public rows unweighted.
+        Exponent of the ratio. 1 (paper) matches private rows best. Less keeps more of
+        the public rows, which helps classifiers. 0 leaves public rows unweighted.
     lens : Lens, network or None, default=None
         Turns images into codes; it must not depend on private images. None is a cosine
         transform with its 64 lowest frequencies.
@@ -139,7 +140,8 @@ class DPDRESynthesizer(BaseSynthesizer):
     References
     ----------
     .. [1] "Large-scale public data improves differentially private image generation
-       quality", 2023, section 3.2, where DP-SGD learns the ratio.
+       quality", 2023, section 3.2, where DP-SGD learns the ratio:
+       :doc:`/papers/dp_mge_dre`.
 
     Examples
     --------
@@ -155,6 +157,7 @@ class DPDRESynthesizer(BaseSynthesizer):
 
     _reads_public_rows = True
     _needs_public_rows = True
+    _papers = papers.DRE
     _parts = ("discriminator",)
     _takes: ClassVar[tuple[str, ...]] = ("tables", "images")
 
@@ -373,7 +376,11 @@ class DPDRESynthesizer(BaseSynthesizer):
                 "discriminator must be None but for algorithm='sgd'. Got "
                 f"{self.discriminator!r}, which would have no effect."
             )
-        of_game = {"steps_per_generator_step": None, "public_iter": 1000}
+        of_game = {
+            "loss": "logistic",
+            "steps_per_generator_step": None,
+            "public_iter": 1000,
+        }
         for name, default in of_game.items():
             if getattr(self.discriminator, name) != default:
                 raise ValueError(

@@ -92,8 +92,8 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         has a weight by label, 1 where it has none. Labels are sampled as often as in
         the data either way; ``sample(class_distribution=...)`` asks for others.
     algorithm : {"scratch", "finetune", "latent"}, default="scratch"
-        "finetune" trains on public rows first, for free (DP-GAN-FT). "latent" trains on
-        codes of a public lens, for images only (DP-GAN-MI).
+        "finetune" trains on public rows first, for free (DP-GAN-FT [3]_). "latent"
+        trains on codes of a public lens, for images only (DP-GAN-MI [3]_).
     lens : name, lens, module, pair of callables or None, default=None
         Lens of "latent", with a decoder. None is "shipped". See :mod:`skdpgen.lenses`.
     start : {"columns", "means", "nothing"} or None, default=None
@@ -156,6 +156,8 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
     .. [1] Torkzadehmahani, Kairouz & Paten, "DP-CGAN: differentially private synthetic
        data and label generation", CVPR workshops 2019.
     .. [2] Bie, Kamath & Zhang, "Private GANs, revisited", TMLR 2023.
+    .. [3] "Large-scale public data improves differentially private image generation
+       quality", 2023, for DP-GAN-FT and DP-GAN-MI: :doc:`/papers/dp_mge_dre`.
 
     Examples
     --------

@@ -162,7 +162,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
     References
     ----------
     .. [1] Jiang, Sun & Yu, "Functional Rényi differential privacy for generative
-       modeling", NeurIPS 2023.
+       modeling", NeurIPS 2023: :doc:`/papers/functional_rdp`.
     .. [2] Hall, Rinaldo & Wasserman, "Differential privacy for functions and functional
        data", JMLR 2013.
 
@@ -178,7 +178,7 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
     ((50, 8, 8), 50)
     """
 
-    _papers = papers.KERNEL["one_shot"]
+    _papers = papers.KERNEL
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **EmbeddingSynthesizer._parameter_constraints,
         "algorithm": [StrOptions({"one_shot", "per_step"})],
@@ -231,12 +231,6 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
     @property
     def _image_settings(self) -> Settings:  # type: ignore[override]
         return kernel_settings(self.algorithm)[1]
-
-    @classmethod
-    def _values_of(cls, data: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the paper's values for an algorithm; each has its own."""
-        algorithm = parameters.get("algorithm", "one_shot")
-        return dict(papers.KERNEL.get(algorithm, cls._papers)[data])
 
     def fit(
         self, X: PrivateRows, y: Labels | None = None, *, groups: Any = None

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
-from skdpgen.lenses import PerceptualMap, lens_of
+from skdpgen.lenses import PerceptualMap, PrivateClassifier, lens_of
 from skdpgen.lenses._lens_of import LensLike
 from skdpgen.privacy import Release, Subsampling
 from skdpgen.synthesizers.base import (
@@ -30,6 +30,7 @@ from skdpgen.synthesizers.embedding import (
     STEPS,
     ImageKernel,
     MeasuredEmbedding,
+    classifier_lens,
     early_model,
     perceptual_kernel,
     pooling_of,
@@ -96,10 +97,13 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
         noisy share of the class, so rare classes count as much as common ones; a dict
         has a weight by label, 1 where it has none. Labels are sampled as often as in
         the data either way; ``sample(class_distribution=...)`` asks for others.
-    lens : {"random", "shipped", "scattering", "private"}, lens or module
+    lens : name, lens or module
         Public features of images, by default "random": untrained filters. See
-        :mod:`skdpgen.lenses`; the paper has ``VGG19Lens(weights)``. "private" trains a
-        lens by DP-SGD on half of the budget, as in appendix F.
+        :mod:`skdpgen.lenses`; the paper has ``VGG19Lens(weights)``. Names are
+        "random", "shipped", "scattering", and two whose lens DP-SGD trains on half of
+        the budget: "private" has the layers of an auto-encoder, "private_classifier"
+        those of a ResNet-20, as in appendix F
+        (:class:`~skdpgen.lenses.PrivateClassifier` has its settings).
     second_norm : float, default=0.5
         In [0, 1): the norm fraction of squares among the features of the lens; 0
         releases means only.
@@ -107,9 +111,9 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
         The number c², in [0, 1): the norm fraction of Fourier features of the pixels,
         which prevent speckle that filters do not detect (paper: 0).
     stopping_budget : float, default=0.0
-        Part of the budget for a second release, of the lens's codes by class: training
-        keeps the generator that is closest to it (paper: 0.01, which was not accounted
-        for).
+        Part of the budget for a second release, of the lens's codes and their squares
+        by class: training keeps the generator that is closest to it (paper: 1/101,
+        which was not accounted for).
     augmentation : {"auto", "deformations"}, Deformations or None, default="auto"
         Whether samples are shifted, turned, sheared, zoomed and warped a little. "auto"
         chooses how far by a private vote of the rows, on classifiers trained on
@@ -166,7 +170,8 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
     References
     ----------
     .. [1] Harder, Jalali Asadabadi, Sutherland & Park, "Pre-trained perceptual features
-       improve differentially private image generation", TMLR 2023.
+       improve differentially private image generation", TMLR 2023:
+       :doc:`/papers/dp_mepf`.
 
     Examples
     --------
@@ -202,7 +207,9 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
         classes: ArrayLike | None = None,
         task: TaskName = "auto",
         class_weight: ClassWeight = None,
-        lens: LensLike | Literal["private"] = "random",
+        lens: LensLike
+        | PrivateClassifier
+        | Literal["private", "private_classifier"] = "random",
         second_norm: float = 0.5,
         pixel_norm: float = 0.75,
         stopping_budget: float = 0.0,
@@ -230,12 +237,26 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
         self.verbose = verbose
 
     @property
+    def _classifier(self) -> PrivateClassifier | None:
+        """How a classifier is trained, if that is the lens."""
+        if isinstance(self.lens, PrivateClassifier):
+            return self.lens
+        is_named = isinstance(self.lens, str) and self.lens == "private_classifier"
+        return PrivateClassifier() if is_named else None
+
+    @property
     def _is_private(self) -> bool:
         """Whether the lens is trained on private images."""
-        return isinstance(self.lens, str) and self.lens == "private"
+        is_named = isinstance(self.lens, str) and self.lens == "private"
+        return is_named or self._classifier is not None
 
     def _subsampling(self) -> Subsampling | None:
         """Return how the training of a private lens samples rows."""
+        by_label = self._classifier
+        if by_label is not None:
+            return Subsampling(
+                by_label.sampling_rate, by_label.n_steps, by_label.budget
+            )
         return Subsampling(RATE, STEPS, ENCODER_SHARE) if self._is_private else None
 
     def _fill_settings(self, X: Any) -> Any:
@@ -256,11 +277,23 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
         rng: torch.Generator,
     ) -> ImageKernel:
         """Make the kernel of the lens; release what training stops by, if it does."""
-        lens = None if self._is_private else self._lens()
-        if lens is None:
+        device, by_label = pick_device(self.device), self._classifier
+        lens: Any
+        if by_label is not None:
+            lens = classifier_lens(
+                opening,
+                labels,
+                settings,
+                training=by_label,
+                share=steps_share(opening, by_label.budget),
+                device=device,
+                rng=rng,
+            )
+        elif self._is_private:
             share = steps_share(opening, ENCODER_SHARE)
             lens = private_lens(opening, labels, settings, share=share, rng=rng)
-        device = pick_device(self.device)
+        else:
+            lens = self._lens()
         return perceptual_kernel(
             opening, cells, labels, settings, lens=lens, device=device, rng=rng
         )
@@ -307,7 +340,8 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
 
     def _lens(self) -> Any:
         """Return the public lens that the user chose."""
-        return lens_of(self.lens, needs_features=True)
+        given: Any = self.lens
+        return lens_of(given, needs_features=True)
 
     def _stated(self, public_data: Any) -> list[str]:
         """State which lens was taken as public."""

@@ -102,10 +102,12 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
     interaction_degree : int or "all", default=2
         Columns in each frequency; 2 is for relationships of pairs given the class. The
         paper's is "all".
-    feature_norm : float or None, default=None
+    feature_norm : float, "length" or None, default=None
         The number a², in (0, 1): the norm fraction of Fourier features. None is 0.1, or
         0.02 if relationships would not exceed the noise because of few rows, many
-        classes or a small epsilon, which are public (paper: 0.5).
+        classes or a small epsilon, which are public. "length" (paper, equation 13)
+        gives each counted cell one over the root of the number of cells, beside
+        features of norm 1.
     generator : Generator or None, default=None
         Layers, training steps and other settings of the generator; None has their
         defaults. See :class:`Generator`; a search names them ``generator__max_iter``.
@@ -157,7 +159,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
     ----------
     .. [1] Harder, Adamczewski & Park, "DP-MERF: Differentially private mean embeddings
        with random features for practical privacy-preserving data generation",
-       AISTATS 2021.
+       AISTATS 2021: :doc:`/papers/dp_merf`.
 
     Examples
     --------
@@ -188,7 +190,11 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
             Interval(Integral, 1, None, closed="left"),
             StrOptions({"all"}),
         ],
-        "feature_norm": [Interval(Real, 0, 1, closed="neither"), None],
+        "feature_norm": [
+            Interval(Real, 0, 1, closed="neither"),
+            StrOptions({"length"}),
+            None,
+        ],
     }
 
     def __init__(
@@ -204,7 +210,7 @@ class DPMERFSynthesizer(EmbeddingSynthesizer):
         n_features: int | None = None,
         length_scale: float | ArrayLike | Literal["public"] | None = None,
         interaction_degree: int | Literal["all"] = 2,
-        feature_norm: float | None = None,
+        feature_norm: float | Literal["length"] | None = None,
         generator: Generator | None = None,
         device: Device = "auto",
         random_state: RandomState = None,

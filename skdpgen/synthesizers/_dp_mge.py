@@ -150,7 +150,7 @@ class DPMGESynthesizer(HasPresets, BaseSynthesizer):
     References
     ----------
     .. [1] "Large-scale public data improves differentially private image generation
-       quality", 2023: DP-MGE has one diagonal Gaussian.
+       quality", 2023: DP-MGE has one diagonal Gaussian. :doc:`/papers/dp_mge_dre`.
 
     Examples
     --------

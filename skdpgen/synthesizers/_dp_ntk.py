@@ -10,7 +10,12 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import torch
 from numpy.typing import ArrayLike
 
-from skdpgen.features import ModuleNTKFeatures, NTKFeatures
+from skdpgen.features import (
+    ARCHITECTURES,
+    ModuleNTKFeatures,
+    NetworkNTKFeatures,
+    NTKFeatures,
+)
 from skdpgen.lenses import check_pure
 from skdpgen.synthesizers.base import (
     AdjacencyName,
@@ -28,9 +33,11 @@ from skdpgen.utils import Interval, RandomState, StrOptions, saved
 
 # A layer by name, or a function from the number of inputs to a network.
 Architecture: TypeAlias = (
-    Literal["mlp", "layer_norm"] | Callable[[int], torch.nn.Module]
+    Literal["mlp", "layer_norm", "fc_1l", "fc_2l", "cnn_2l"]
+    | Callable[[int], torch.nn.Module]
 )
 
+TangentFeatures: TypeAlias = NTKFeatures | ModuleNTKFeatures | NetworkNTKFeatures
 STRETCH = 4.0  # factor of numbers, so that gradients at both ends are different
 
 
@@ -83,19 +90,22 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         noisy share of the class, so rare classes count as much as common ones; a dict
         has a weight by label, 1 where it has none. Labels are sampled as often as in
         the data either way; ``sample(class_distribution=...)`` asks for others.
-    architecture : {"mlp", "layer_norm"} or callable, default="mlp"
-        The network that is differentiated: ReLU layers ("mlp"), or each normalised
-        first ("layer_norm": paper). A callable gets the number of inputs and returns
+    architecture : {"mlp", "layer_norm", "fc_1l", "fc_2l", "cnn_2l"} or callable
+        The network that is differentiated, by default "mlp": ReLU layers, or each
+        normalised first ("layer_norm"). The others are the paper's (table 5): one or
+        two layers and a normalisation, or a convolution of width 1 and a layer, with a
+        ``width`` for each. A callable gets the number of inputs and returns
         any ``torch.nn.Module`` with *public* weights that treats rows independently.
         ``width`` and ``depth`` are then not used, gradients come from ``torch.func``,
         and the estimator can be pickled but not saved. Its ``forward`` runs on private
         rows, in double precision: one that stores, prints or sends its inputs voids the
         guarantee. Use smooth activations (SiLU, GELU): the gradient of a ReLU is a
         step, along which no generator can be trained.
-    width : int or None, default=None
-        Units of a hidden layer. None is 20 (paper: 100), for images 800.
+    width : int, array-like of int or None, default=None
+        Units of a hidden layer. None is 20, for images 800. "fc_2l" and "cnn_2l" take
+        two numbers, as (30, 200) of the paper for its table adult.
     depth : int, default=1
-        Hidden layers.
+        Hidden layers of "mlp" and "layer_norm".
     feature_norm : float or None, default=None
         The number a², in (0, 1]: the norm fraction of the gradient. None is 0.1, or
         0.02 if relationships would not exceed the noise because of few rows, many
@@ -151,7 +161,8 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
     References
     ----------
     .. [1] Yang, Adamczewski, Li, Sutherland & Park, "Differentially private neural
-       tangent kernels for privacy-preserving data generation", JAIR 2024.
+       tangent kernels for privacy-preserving data generation", JAIR 2024:
+       :doc:`/papers/dp_ntk`.
 
     Examples
     --------
@@ -169,8 +180,8 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
     _papers = papers.NTK
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **EmbeddingSynthesizer._parameter_constraints,
-        "architecture": [StrOptions({"mlp", "layer_norm"}), callable],
-        "width": [Interval(Integral, 1, None, closed="left"), None],
+        "architecture": [StrOptions({"mlp", "layer_norm", *ARCHITECTURES}), callable],
+        "width": [Interval(Integral, 1, None, closed="left"), "array-like", None],
         "depth": [Interval(Integral, 1, None, closed="left")],
         "feature_norm": [Interval(Real, 0, 1, closed="right"), None],
     }
@@ -185,7 +196,7 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
         task: TaskName = "auto",
         class_weight: ClassWeight = None,
         architecture: Architecture = "mlp",
-        width: int | None = None,
+        width: int | ArrayLike | None = None,
         depth: int = 1,
         feature_norm: float | None = None,
         generator: Generator | None = None,
@@ -214,12 +225,10 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
     ) -> RowKernel:
         """Draw the network's weights; they are never trained."""
 
-        def draw(
-            widths: Sequence[int], are_numbers: Sequence[bool]
-        ) -> NTKFeatures | ModuleNTKFeatures:
-            if callable(settings.architecture):
-                network = settings.architecture(sum(widths))
-                return ModuleNTKFeatures(check_network(network, sum(widths)))
+        def draw(widths: Sequence[int], are_numbers: Sequence[bool]) -> TangentFeatures:
+            found = of_network(settings, sum(widths), rng)
+            if found is not None:
+                return found
             return NTKFeatures.draw(
                 sum(widths),
                 settings.width,
@@ -235,11 +244,11 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
 
     def _map_pixels(
         self, n_pixels: int, settings: Any, rng: torch.Generator
-    ) -> NTKFeatures | ModuleNTKFeatures:
+    ) -> TangentFeatures:
         """Draw the weights of a network on all pixels."""
-        if callable(settings.architecture):
-            network = settings.architecture(n_pixels)
-            return ModuleNTKFeatures(check_network(network, n_pixels))
+        found = of_network(settings, n_pixels, rng)
+        if found is not None:
+            return found
         return NTKFeatures.draw(
             n_pixels,
             settings.width,
@@ -248,6 +257,19 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
             is_positive=True,  # pixels are
             rng=rng,
         )
+
+
+def of_network(
+    settings: Any, n_inputs: int, rng: torch.Generator
+) -> ModuleNTKFeatures | NetworkNTKFeatures | None:
+    """Return features of a user's network, or of a paper's; None for ReLU layers."""
+    architecture = settings.architecture
+    if callable(architecture):
+        return ModuleNTKFeatures(check_network(architecture(n_inputs), n_inputs))
+    if architecture not in ARCHITECTURES:
+        return None
+    widths = settings.width if isinstance(settings.width, tuple) else (settings.width,)
+    return NetworkNTKFeatures.draw(architecture, n_inputs, widths, rng=rng)
 
 
 def input_scales(widths: Sequence[int], are_numbers: Sequence[bool]) -> list[float]:

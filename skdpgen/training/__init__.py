@@ -1,6 +1,7 @@
 """Turns a release into a generator; never sees a table."""
 
 from skdpgen.training._adversarial import (
+    LOSSES,
     Anchor,
     ClassWeights,
     Generated,
@@ -68,6 +69,7 @@ from skdpgen.training._steps import Latents, normal, sobol, strata, train_classi
 from skdpgen.training._trust import pooled_trust
 
 __all__ = [
+    "LOSSES",
     "Anchor",
     "Checkpoints",
     "ClassConditional",

@@ -6,6 +6,7 @@ from typing import Protocol
 
 import torch
 from torch import Generator, Tensor, nn
+from torch.func import functional_call, grad, vmap
 from torch.nn.functional import one_hot, softplus
 
 from skdpgen.networks import Discriminator
@@ -36,11 +37,15 @@ class Generated:
     """
 
     def __init__(
-        self, network: nn.Module, norm_bound: float, example: tuple[Tensor, Tensor]
+        self,
+        network: nn.Module,
+        norm_bound: float,
+        example: tuple[Tensor, Tensor],
+        loss: str = "logistic",
     ) -> None:
         x, labels = example
         self._slopes = RowSlopes(
-            network, score_fake, (x[:0], labels[:0]), is_smooth=True
+            network, LOSSES[loss].fake, (x[:0], labels[:0]), is_smooth=True
         )
         self._sums = Layers(self._slopes.layers, norm_bound)
 
@@ -79,6 +84,59 @@ def score_real(call: Call, row: tuple[Tensor, Tensor]) -> Tensor:
     return softplus(-call(x[None], label[None])[0])
 
 
+TINY = 1e-6  # square of what the norm of a slope is smoothed by
+
+
+def critic_fake(call: Call, row: tuple[Tensor, Tensor]) -> Tensor:
+    """Return the loss of one generated row of a critic: its score."""
+    x, label = row
+    score: Tensor = call(x[None], label[None])[0]
+    return score
+
+
+def critic_real(call: Call, row: tuple[Tensor, Tensor]) -> Tensor:
+    """Return the loss of one real row of a critic: minus its score, and a penalty.
+
+    The penalty is the norm of the slope of the score by the row, smoothed where it is
+    0: DP-SGD needs slopes without jumps.
+    """
+    x, label = row
+
+    def score(row: Tensor) -> Tensor:
+        value: Tensor = call(row[None], label[None])[0]
+        return value
+
+    slope = grad(score)(x)
+    return (slope.square().sum() + TINY).sqrt() - score(x)
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Losses of one real and of one generated row, and of a batch of the generator."""
+
+    real: Callable[[Call, tuple[Tensor, Tensor]], Tensor]
+    fake: Callable[[Call, tuple[Tensor, Tensor]], Tensor]
+    of_generator: Callable[[Tensor], Tensor]  # from scores
+
+    def batch(
+        self, one: Callable[..., Tensor], network: nn.Module, x: Tensor, labels: Tensor
+    ) -> Tensor:
+        """Return the losses of public rows, (n,); each is that of one row."""
+        state = dict(network.named_parameters()) | dict(network.named_buffers())
+
+        def of_one(row: tuple[Tensor, Tensor]) -> Tensor:
+            return one(lambda *inputs: functional_call(network, state, inputs), row)
+
+        losses: Tensor = vmap(of_one)((x, labels))
+        return losses
+
+
+LOSSES = {
+    "logistic": Loss(score_real, score_fake, lambda scores: softplus(-scores)),
+    "critic": Loss(critic_real, critic_fake, lambda scores: -scores),
+}
+
+
 class PublicDescent:
     """Adam on public rows, with the interface of a private descent.
 
@@ -91,6 +149,7 @@ class PublicDescent:
     batch_size : int
     learning_rate : float
     rng : Generator
+    loss : {"logistic", "critic"}, default="logistic"
     """
 
     def __init__(
@@ -102,7 +161,9 @@ class PublicDescent:
         batch_size: int,
         learning_rate: float,
         rng: Generator,
+        loss: str = "logistic",
     ) -> None:
+        self._loss = loss
         self._network, self._x, self._labels = network, x, labels
         self._batch_size, self._rng = batch_size, rng
         self._optimiser = Adam(trained(network), betas=BETAS)
@@ -113,7 +174,10 @@ class PublicDescent:
         batch = torch.randint(len(self._x), (self._batch_size,), generator=self._rng)
         device = next(iter(self._network.parameters())).device
         x, labels = self._x[batch].to(device), self._labels[batch].to(device)
-        loss = softplus(-self._network(x, labels)).mean()
+        if self._loss == "critic":
+            loss = LOSSES["critic"].batch(critic_real, self._network, x, labels).mean()
+        else:
+            loss = softplus(-self._network(x, labels)).mean()
         if public_loss is not None:
             loss = loss + public_loss(self._network)
         self._optimiser.clear()
@@ -131,11 +195,15 @@ class Rules:
         Length of latent vectors; discriminator steps for each step of the generator;
         generated rows of a step.
     learning_rate : float
-        Of the generator's Adam; it falls to 0 in the second half.
+        Of the generator's Adam.
     spectral_bound : float
         Bound of the spectral norm of every layer of the discriminator.
     norm_bound : float or None, default=None
         Bound to which gradients of generated rows are clipped, as of real rows.
+    schedule : {"one_cycle", "constant"}, default="one_cycle"
+        Of the generator's learning rate.
+    loss : {"logistic", "critic"}, default="logistic"
+        A critic's layers are not bounded.
     """
 
     n_latent: int
@@ -144,6 +212,14 @@ class Rules:
     learning_rate: float
     spectral_bound: float
     norm_bound: float | None = None
+    schedule: str = "one_cycle"
+    loss: str = "logistic"
+
+    def rate(self, done: float) -> float:
+        """Return the learning rate: constant, or falling to 0 in the second half."""
+        if self.schedule == "constant":
+            return self.learning_rate
+        return self.learning_rate * min(2.0 * (1.0 - done), 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,26 +302,30 @@ def play(
         with torch.no_grad():
             x = view(generator(latents.draw().to(device), labels))
         if generated is None and rules.norm_bound is not None:
-            generated = Generated(discriminator, rules.norm_bound, (x, one_hots))
+            generated = Generated(
+                discriminator, rules.norm_bound, (x, one_hots), rules.loss
+            )
         if generated is None:
             share_weights = (shares / n_each)[labels]
+            scored = softplus if rules.loss == "logistic" else torch.Tensor.clone
             descent.step(
-                lambda network: (share_weights * softplus(network(x, one_hots))).sum()  # noqa: B023
+                lambda network: (share_weights * scored(network(x, one_hots))).sum()  # noqa: B023
             )
         else:
             descent.step(generated(x, one_hots, shares / n_each))
-        discriminator.limit(rules.spectral_bound)
+        if rules.loss == "logistic":
+            discriminator.limit(rules.spectral_bound)
         if (step + 1) % rules.n_between:
             continue
         outputs = generator(latents.draw().to(device), labels)
         scores = discriminator(view(outputs), one_hots)
-        loss = (weights * softplus(-scores)).sum()
+        loss = (weights * LOSSES[rules.loss].of_generator(scores)).sum()
         losses.append(loss.item())
         if anchor is not None:
             loss = loss + anchor.loss(outputs)
         optimiser.clear()
         loss.backward()
-        optimiser.step(rules.learning_rate * min(2.0 * (1.0 - step / n_steps), 1.0))
+        optimiser.step(rules.rate(step / n_steps))
         averages.update(generator, len(losses))
     averages.load_into(generator)
     generator.eval()

@@ -4,6 +4,7 @@ import copy
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Generator, Tensor, nn
 
 from skdpgen.privacy import kernel_slopes
-from skdpgen.training._steps import Adam, Latents, paced, trained
+from skdpgen.training._steps import Adam, Latents, optimiser_of, paced, trained
 
 # ----------------------------------------------------------------------------
 # How far mean embeddings are from their target, and the way down.
@@ -206,6 +207,9 @@ class Steps:
     moving_rate : float or None, default=None
         Follow moving averages of errors instead of the errors of one batch; Adam
         updates them at this rate (:class:`MovingErrors`).
+    schedule : {"one_cycle", "constant"}, default="one_cycle"
+        Of the learning rate.
+    optimizer : {"adam", "rmsprop"}, default="adam"
     """
 
     n_latent: int
@@ -213,17 +217,39 @@ class Steps:
     batch_size: int
     learning_rate: float
     moving_rate: float | None = None
+    schedule: str = "one_cycle"
+    optimizer: str = "adam"
 
     @classmethod
-    def of(cls, settings: Any, moving_rate: float | None = None) -> "Steps":
-        """Return the steps in the settings of an estimator."""
+    def of(
+        cls, settings: Any, n_rows: float, moving_rate: float | None = None
+    ) -> "Steps":
+        """Return the steps in the settings of an estimator.
+
+        ``n_rows`` is public, or released: a batch size below 1 is a part of it.
+        """
         return cls(
             settings.n_latent,
             settings.max_iter,
-            settings.batch_size,
+            batch_of(settings.batch_size, n_rows),
             settings.learning_rate,
             moving_rate,
+            settings.schedule,
+            settings.optimizer,
         )
+
+
+def batch_of(batch_size: float, n_rows: float) -> int:
+    """Return the size of a batch, which may be given as a part of the rows.
+
+    Examples
+    --------
+    >>> batch_of(512, 1000.0), batch_of(0.1, 1000.0)
+    (512, 100)
+    """
+    if isinstance(batch_size, Integral):
+        return int(batch_size)
+    return max(round(batch_size * n_rows), 1)
 
 
 def match_embedding(
@@ -263,7 +289,7 @@ def match_embedding(
     n_each = 2 * max(math.ceil(steps.batch_size / (2 * n_classes)), 2)
     latents = Latents(n_each, steps.n_latent, n_classes=n_classes, rng=rng)
     labels = latents.labels.to(device)
-    optimiser = Adam(trained(generator), betas=(0.9, 0.95))
+    optimiser = optimiser_of(steps.optimizer, trained(generator), (0.9, 0.95))
     averages = Averages()
     moving = MovingErrors(steps.moving_rate) if steps.moving_rate else None
     losses: list[float] = []
@@ -293,7 +319,7 @@ def match_embedding(
             loss = loss + weight * parts.sum()
         optimiser.clear()
         loss.backward()
-        optimiser.step(steps.learning_rate * one_cycle(done))
+        optimiser.step(steps.learning_rate * RATES[steps.schedule](done))
         losses.append(loss.item())
         averages.update(generator, step)
         if checkpoints is not None:
@@ -320,6 +346,12 @@ def one_cycle(done: float) -> float:
     if done < WARM_UP:
         return 0.5 - 0.5 * math.cos(math.pi * (0.05 + 0.95 * done / WARM_UP))
     return 0.5 + 0.5 * math.cos(math.pi * (done - WARM_UP) / (1.0 - WARM_UP))
+
+
+RATES: Mapping[str, Callable[[float], float]] = {
+    "one_cycle": one_cycle,
+    "constant": lambda done: 1.0,
+}
 
 
 class MovingErrors:
@@ -387,6 +419,8 @@ def descend(
     n_latent: int,
     max_iter: int,
     learning_rate: float,
+    schedule: str = "one_cycle",
+    optimizer: str = "adam",
     rng: Generator,
     device: torch.device,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
@@ -425,7 +459,7 @@ def descend(
     if factors is not None:
         weights = weights * factors[labels][:, None] ** 2
     scales = np.asarray(length_scales, dtype=np.float64)
-    optimiser = Adam(trained(generator), betas=(0.9, 0.99))
+    optimiser = optimiser_of(optimizer, trained(generator), (0.9, 0.99))
     averages = Averages()
     lengths = []
     generator.train()
@@ -445,7 +479,7 @@ def descend(
         uphill *= weights
         optimiser.clear()
         points.backward(torch.as_tensor(uphill).to(points))
-        optimiser.step(learning_rate * one_cycle(step / max_iter))
+        optimiser.step(learning_rate * RATES[schedule](step / max_iter))
         averages.update(generator, step)
         lengths.append(float(np.linalg.norm(uphill)))
     averages.load_into(generator)

@@ -432,7 +432,9 @@ class PrivateDescent:
         *,
         n_steps: int,
         learning_rate: float,
+        schedule: str = "one_cycle",
     ) -> None:
+        self._schedule = schedule
         self._network, self._slopes, self._oracle = network, slopes, oracle
         self._optimiser, self._averages = optimiser, Averages()
         self._n_steps, self.learning_rate = n_steps, learning_rate
@@ -450,7 +452,9 @@ class PrivateDescent:
         progress = self.n_done / self._n_steps
         self.n_done += 1
         for group in self._optimiser.param_groups:
-            group["lr"] = self.learning_rate * min(2.0 * (1.0 - progress), 1.0)
+            is_constant = self._schedule == "constant"
+            fall = 1.0 if is_constant else min(2.0 * (1.0 - progress), 1.0)
+            group["lr"] = self.learning_rate * fall
         noisy = self._slopes.to_weights(torch.from_numpy(self._oracle(self._slopes)))
         self._optimiser.zero_grad(set_to_none=True)
         if public_loss is not None:
@@ -484,6 +488,7 @@ def private_descent(
     is_adam: bool = False,
     quiet: float = QUIET,
     is_smooth: bool = False,
+    schedule: str = "one_cycle",
 ) -> Iterator[PrivateDescent]:
     r"""Open private rows for ``n_steps`` steps of DP-SGD, charged on entry.
 
@@ -529,6 +534,8 @@ def private_descent(
         Norm of a step's noise, in clipping norms, up to which the learning rate stays.
     is_smooth : bool, default=False
         See :class:`RowSlopes`; rows are mapped one by one if False.
+    schedule : {"one_cycle", "constant"}, default="one_cycle"
+        "constant" keeps the learning rate, whatever the noise is.
 
     Yields
     ------
@@ -559,6 +566,8 @@ def private_descent(
     ) as oracle:
         std = ledger.entries[-1].noise_std / (sampling_rate * expected_rows)
         noise = std * math.sqrt(slopes.width) / norm_bound  # public, or released
+        if schedule == "constant":
+            noise = 0.0
         yield PrivateDescent(
             network,
             slopes,
@@ -566,6 +575,7 @@ def private_descent(
             optimiser,
             n_steps=n_steps,
             learning_rate=learning_rate / max(noise / quiet, 1.0),
+            schedule=schedule,
         )
 
 

@@ -123,6 +123,46 @@ class Adam:
         torch._foreach_addcdiv_(self._tensors, self._means, sizes, factors)
 
 
+class RMSprop:
+    """Moves tensors as :class:`torch.optim.RMSprop` does, with its defaults.
+
+    Examples
+    --------
+    >>> place = torch.ones(1)
+    >>> place.grad = torch.tensor([5.0])
+    >>> RMSprop([place]).step(0.01)
+    >>> round(place.item(), 6)
+    0.9
+    """
+
+    def __init__(self, tensors: Iterable[Tensor], decay: float = 0.99) -> None:
+        self._tensors = list(tensors)
+        self._squares = [torch.zeros_like(t).detach() for t in self._tensors]
+        self._decay = decay
+
+    def clear(self) -> None:
+        """Forget the gradients."""
+        for tensor in self._tensors:
+            tensor.grad = None
+
+    @torch.no_grad()
+    def step(self, rate: float) -> None:
+        """Move all tensors."""
+        slopes = cast("list[Tensor]", [tensor.grad for tensor in self._tensors])
+        torch._foreach_mul_(self._squares, self._decay)
+        torch._foreach_addcmul_(self._squares, slopes, slopes, 1.0 - self._decay)
+        sizes = torch._foreach_sqrt(self._squares)
+        torch._foreach_add_(sizes, TINY)
+        torch._foreach_addcdiv_(self._tensors, slopes, sizes, -rate)
+
+
+def optimiser_of(
+    name: str, tensors: Iterable[Tensor], betas: tuple[float, float]
+) -> Adam | RMSprop:
+    """Return the optimiser of a name; ``betas`` are of Adam."""
+    return RMSprop(tensors) if name == "rmsprop" else Adam(tensors, betas)
+
+
 def trained(network: nn.Module) -> list[Tensor]:
     """Return the weights of a network that are trained."""
     return [weight for weight in network.parameters() if weight.requires_grad]

@@ -114,6 +114,11 @@ def test_settings_may_start_from_a_preset():
     assert (synth.epsilon, synth.generator.max_iter) == (2.0, 5)
     assert synth.numeric_encoding == "fourier"
     assert with_settings(DPMERFSynthesizer, settings, "images").n_features == 10_000
+    settings |= {"preset_data": "census"}
+    assert with_settings(DPMERFSynthesizer, settings, "table").n_features == 10_000
+    methods = [{"class": "DPMERFSynthesizer", "settings": settings}]
+    (method,) = BenchConfig.from_dict(SMALL | {"methods": methods}).methods
+    assert method.settings == settings
 
 
 def test_a_file_needs_tables_and_toml(tmp_path):

@@ -8,6 +8,7 @@ from skdpgen import (
     DPMEPFSynthesizer,
     DPMERFSynthesizer,
     DPMGESynthesizer,
+    DPNTKSynthesizer,
     DPPairwiseSynthesizer,
     all_synthesizers,
 )
@@ -28,7 +29,16 @@ def of_tables():
         "DPKernelSynthesizer, steps": maker(
             DPKernelSynthesizer, algorithm="per_step", **STEPS
         ),
+        "DPGANSynthesizer, critic": maker(
+            DPGANSynthesizer, start="nothing", discriminator_loss="critic"
+        ),
         "DPMERFSynthesizer, mini-batches": maker(DPMERFSynthesizer, n_minibatches=3),
+        "DPMERFSynthesizer, length": maker(
+            DPMERFSynthesizer, numeric_encoding="fourier", feature_norm="length"
+        ),
+        "DPNTKSynthesizer, convolution": maker(
+            DPNTKSynthesizer, architecture="cnn_2l", width=(2, 3), feature_norm=1.0
+        ),
     }
 
 

@@ -82,6 +82,7 @@ PARTS = {
     "DPGANSynthesizer": {"tables": 0.5, "images": 0.9},  # columns, means
     "DPGANSynthesizer, steps alone": 0.98,
     "DPGANSynthesizer, codes": 0.9,
+    "DPGANSynthesizer, critic": 0.98,
     "DPDRESynthesizer, steps": 0.98,
     "DPMEPFSynthesizer, private lens": 0.5,
     "DPMERFSynthesizer, encoder": 0.5,

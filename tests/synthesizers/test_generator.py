@@ -40,8 +40,12 @@ NAMES = {
     "max_iter",
     "batch_size",
     "learning_rate",
+    "schedule",
+    "optimizer",
+    "early_stopping",
     "batch_norm",
     "loss",
+    "moving_rate",
     "n_minibatches",
     "network",
     "models",
@@ -66,6 +70,10 @@ WRONG = {
     "max_iter": (2.5, r"'max_iter' parameter of Generator.*Got 2.5"),
     "batch_size": (0, r"'batch_size' parameter of Generator.*Got 0"),
     "learning_rate": (0.0, r"'learning_rate' parameter of Generator.*Got 0"),
+    "schedule": ("two", r"'schedule' parameter of Generator.*'constant'.*Got 'two'"),
+    "optimizer": ("sgd", r"'optimizer' parameter of Generator.*'adam'.*Got 'sgd'"),
+    "early_stopping": (2, r"'early_stopping' parameter of Generator.*Got 2"),
+    "moving_rate": (0.0, r"'moving_rate' parameter of Generator.*Got 0"),
     "batch_norm": ("yes", r"'batch_norm' parameter of Generator.*Got 'yes'"),
     "loss": ("hinge", r"'loss' parameter of Generator.*Got 'hinge'"),
     "n_minibatches": (0, r"'n_minibatches' parameter of Generator.*Got 0"),
@@ -254,3 +262,37 @@ def test_a_search_over_the_estimator_and_its_generator(generator):
 
 def _tried(search):
     return search.cv_results_["params"]
+
+
+# ------------------------------------------------------------- settings of the papers
+
+
+@pytest.mark.parametrize(
+    "settings", [{"schedule": "constant"}, {"optimizer": "rmsprop"}], ids=repr
+)
+def test_schedule_and_optimiser_change_the_training(settings):
+    samples = [
+        synth.sample(30, random_state=1)
+        for synth in (fitted(max_iter=4), fitted(max_iter=4, **settings))
+    ]
+    assert not samples[0].equals(samples[1])
+
+
+def test_a_batch_may_be_a_part_of_the_rows():
+    part, whole = (fitted(max_iter=4, batch_size=size) for size in (0.1, 30))
+    pd.testing.assert_frame_equal(
+        part.sample(20, random_state=1), whole.sample(20, random_state=1)
+    )
+    for wrong in (1.0, 1.5, -0.5):
+        with pytest.raises(ValueError, match="'batch_size' parameter of Generator"):
+            fitted(batch_size=wrong)
+
+
+def test_games_have_whole_batches_and_adam():
+    for settings, message in (
+        ({"batch_size": 0.5}, "batch_size of the generator of DPGAN.* an integer"),
+        ({"optimizer": "rmsprop"}, "optimizer must be 'adam' but for methods that"),
+        ({"early_stopping": False}, "early_stopping must be True but for methods"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            DPGANSynthesizer(generator=Generator(**settings)).fit(X)

@@ -6,7 +6,12 @@ import torch
 from torch import nn
 
 from skdpgen import DPMEPFSynthesizer, load
-from skdpgen.lenses import CosineLens, ModuleLens, ScatteringLens
+from skdpgen.lenses import (
+    CosineLens,
+    ModuleLens,
+    PrivateClassifier,
+    ScatteringLens,
+)
 from skdpgen.synthesizers.embedding import _perceptual_kernel, _private_encoder
 from skdpgen.synthesizers.gaussian import _pictures
 from skdpgen.utils import Key
@@ -105,11 +110,20 @@ def test_signed_layers_are_charged_as_such():
 def test_what_training_stops_at_is_paid_for():
     synth = fitted(stopping_budget=0.05)
     stopping, whole = paid(synth)
-    assert stopping.name == "means of codes by class, to stop by"
+    assert stopping.name == "means and squares of codes by class, to stop by"
     parts = [(one.sensitivity / one.noise_std) ** 2 for one in (stopping, whole)]
     assert parts[0] / sum(parts) == pytest.approx(0.05)
     found = synth.stopping_release_.values[Key.FEATURES]
     np.testing.assert_array_equal(synth.kernel_.stopping, found)
+
+
+def test_both_moments_of_codes_are_released():
+    synth = fitted(stopping_budget=0.05, epsilon=float("inf"), max_iter=2)
+    kernel = synth.kernel_
+    codes = kernel.codes(kernel.view(torch.as_tensor(IMAGES).float().flatten(1)))
+    moments = torch.cat([codes, codes.square() / 2**0.5], dim=1).numpy()
+    sums = np.stack([moments[label == LABELS].sum(axis=0) for label in (0, 1)])
+    np.testing.assert_allclose(kernel.stopping, sums, atol=1e-3)
 
 
 def test_the_best_checkpoint_is_kept_and_found_again():
@@ -141,6 +155,36 @@ def test_a_private_lens_is_trained_and_paid_for():
     assert not any("lens:" in line for line in str(synth.privacy_).splitlines())
     assert synth.kernel_.codes is None
     assert synth.kernel_.phi.maps[0].n_features == 2 * (200 + 50)
+
+
+def test_a_classifier_is_trained_and_paid_for(tmp_path):
+    training = PrivateClassifier(n_steps=2, sampling_rate=0.05, budget=0.3)
+    synth = fitted(lens=training, max_iter=2, pixel_norm=0.0)
+    steps, whole = paid(synth)
+    assert steps.name == "classifier of images, by DP-SGD"
+    assert (steps.n_steps, steps.sampling_rate) == (2, 0.05)
+    assert whole.sensitivity == pytest.approx(np.sqrt(2.2))  # no feature is negative
+    lens = synth.kernel_.phi.lens
+    assert (lens.features(torch.rand(2, 1, 8, 8)) >= 0).all()
+    synth.save(tmp_path / "mepf.skdpgen")
+    one, two = (
+        s.sample(9, random_state=0)[0] for s in (synth, load(tmp_path / "mepf.skdpgen"))
+    )
+    np.testing.assert_array_equal(one, two)
+
+
+def test_a_classifier_needs_labels():
+    with pytest.raises(ValueError, match="lens must be another one for images without"):
+        fitted(y=None, classes=None, lens="private_classifier")
+
+
+@pytest.mark.parametrize(
+    "params", [{"budget": 1.0}, {"max_grad_norm": 0.0}, {"n_steps": 0}]
+)
+def test_wrong_settings_of_a_classifier_are_named(params):
+    (name,) = params
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        PrivateClassifier(**params)
 
 
 def test_a_file_draws_the_same(tmp_path):

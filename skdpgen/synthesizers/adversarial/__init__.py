@@ -1,7 +1,6 @@
 """A generator against a discriminator that DP-SGD trains on rows."""
 
 from skdpgen.synthesizers.adversarial._game import (
-    Labelled,
     check_public,
     game_share,
     has_images,
@@ -14,7 +13,6 @@ from skdpgen.synthesizers.adversarial._game import (
 )
 
 __all__ = [
-    "Labelled",
     "check_public",
     "game_share",
     "has_images",

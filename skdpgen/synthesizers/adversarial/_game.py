@@ -20,6 +20,7 @@ from skdpgen.privacy import Counts, Release, Vectors
 from skdpgen.synthesizers.embedding import (
     Encoding,
     ImageKernel,
+    Labelled,
     MeasuredEmbedding,
     PointRows,
     RowKernel,
@@ -45,6 +46,7 @@ from skdpgen.tables import (
     image_size,
 )
 from skdpgen.training import (
+    LOSSES,
     Anchor,
     ClassWeights,
     PrivateDescent,
@@ -53,7 +55,6 @@ from skdpgen.training import (
     play,
     private_descent,
     project_to_total,
-    score_real,
 )
 from skdpgen.utils import Key, Rows, saved
 
@@ -276,28 +277,6 @@ IMAGE_ANCHOR = 1.0  # weight of released mean images in the generator's loss
 ANCHOR = 20.0  # weight of released columns in the generator's loss
 
 
-class Labelled:
-    """Private rows as a pair of arrays: points, and one-hot labels.
-
-    A label without a class is all zeros: such a row has no gradient.
-    """
-
-    def __init__(self, points: PointRows, n_classes: int) -> None:
-        self._points, self._n_classes = points, n_classes
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return len(self._points)
-
-    def take(
-        self, indices: NDArray[np.intp]
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return the rows at ``indices``."""
-        sample = self._points.take(indices)
-        one_hots = np.arange(self._n_classes) == np.asarray(sample.labels)[:, None]
-        return sample.x.astype(np.float32), one_hots.astype(np.float32)
-
-
 def discriminator_view(
     kernel: GameKernel, rng: torch.Generator
 ) -> Callable[[list[Tensor]], Tensor]:
@@ -468,7 +447,8 @@ def parameters_without_effect(
     algorithm: str, start: str | None, *, is_image: bool
 ) -> dict[str, str]:
     """Return parameters without effect, each with the setting that would use it."""
-    unused = {"precision": "methods that train on a release"}
+    on_release = "methods that train on a release"
+    unused = dict.fromkeys(("precision", "early_stopping", "optimizer"), on_release)
     if algorithm != "latent":
         unused["lens"] = "algorithm='latent'"
     if algorithm != "finetune":
@@ -547,7 +527,7 @@ def private_steps(
     points = PointRows(kernel, batches)
     with private_descent(
         discriminator,
-        score_real,
+        LOSSES[settings.discriminator_loss].real,
         Labelled(points, n_classes),
         opening.ledger,
         name=f"discriminator of {kernel.certificate_name}, by DP-SGD",
@@ -561,6 +541,7 @@ def private_steps(
         is_adam=True,
         quiet=QUIET,
         is_smooth=True,
+        schedule=settings.discriminator_schedule,
     ) as descent:
         yield descent
     points.close()
@@ -594,6 +575,7 @@ def train_adversarially(
         n_classes,
         settings.discriminator_layer_sizes,
         rng=rng,
+        is_critic=settings.discriminator_loss == "critic",
     ).to(device)
     generator = model.generator.to(device)
     shares = torch.as_tensor(denoised.shares, dtype=torch.float32, device=device)
@@ -610,6 +592,8 @@ def train_adversarially(
         settings.batch_size,
         settings.learning_rate,
         SPECTRAL,
+        schedule=settings.schedule,
+        loss=settings.discriminator_loss,
     )
     anchor_loss = distance_to_means(kernel, denoised, device)
     warm_up = WARM_UP if denoised.noisy is not None else 0
@@ -622,6 +606,7 @@ def train_adversarially(
             batch_size=settings.batch_size,
             learning_rate=PUBLIC_RATE,
             rng=rng,
+            loss=settings.discriminator_loss,
         )
         play(
             generator,

@@ -42,11 +42,13 @@ OpenedEmbedding = Fitting[MeasuredEmbedding]
 # Settings of a generator that not all estimators have.
 OF_ONE_KIND = {
     "batch_norm": "tables",
+    "early_stopping": "tables",
     "models": "images",
     "network": "images",
     "pooling": "images",
     "precision": "images",
     "loss": "DPMEPFSynthesizer",
+    "moving_rate": "DPMEPFSynthesizer",
     "n_minibatches": "DPMERFSynthesizer",
 }
 

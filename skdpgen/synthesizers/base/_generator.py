@@ -44,19 +44,33 @@ class Generator(BaseEstimator):  # type: ignore[misc]
         Training steps. None is 200 for tables (400 of DP-Kernel), and 4,000 for images
         (2,000 of DP-MEPF, 1,000 of DP-NTK). Private steps of DP-Kernel are 1,000: more
         of them have more noise each. Of DP-GAN see :class:`Discriminator`.
-    batch_size : int or None, default=None
-        Latent vectors a step. None is 512 for tables (2,048 of DP-NTK), and 200 to 500
-        for images. Of ``DPKernelSynthesizer(algorithm="per_step")`` it is those of each
-        class, 2 to 64, and None is 8: with more than 30, drawing the noise takes
+    batch_size : int, float or None, default=None
+        Latent vectors a step; a float from 0 to 1 is a part of the number of rows, as
+        it is public or released. None is 512 for tables (2,048 of DP-NTK), and 200 to
+        500 for images. Of ``DPKernelSynthesizer(algorithm="per_step")`` it is those of
+        each class, 2 to 64, and None is 8: with more than 30, drawing the noise takes
         seconds for each step.
     learning_rate : float or None, default=None
-        Of Adam, at its peak. None is 0.01 (0.005 of DP-GAN, 0.003 for its images).
+        Of the optimiser, at its peak. None is 0.01 (0.005 of DP-GAN, 0.003 for its
+        images).
+    schedule : {"one_cycle", "constant"}, default="one_cycle"
+        Of the learning rate: it rises for a tenth of the steps, then falls to 0; or it
+        is constant, as in the papers. Of DP-GAN "one_cycle" is constant at first, and
+        falls in the second half.
+    optimizer : {"adam", "rmsprop"}, default="adam"
+        "rmsprop" is that of functional RDP. DP-GAN has Adam.
+    early_stopping : bool, default=True
+        Of tables: whether training ends once errors are as small as the noise of the
+        release would leave them, and is left out if the release shows no relation
+        beyond its noise. With False all steps are made, as in the papers.
     batch_norm : bool, default=False
         Of tables: whether hidden layers are normalised over the batch, as in the
         papers.
     loss : {"distance", "moving_average"}, default="distance"
         Of DP-MEPF: the squared distance of a batch, or of moving averages, as in the
         paper.
+    moving_rate : float, default=0.001
+        Of ``loss="moving_average"``: learning rate of the averages.
     n_minibatches : int, default=1
         Of DP-MERF: 1 releases one embedding of all rows. A larger number releases that
         of each of as many random parts of the rows, which the generator matches in
@@ -97,10 +111,18 @@ class Generator(BaseEstimator):  # type: ignore[misc]
         "hidden_layer_sizes": ["array-like", StrOptions({"per_column"}), None],
         "n_latent": [Interval(Integral, 1, None, closed="left"), None],
         "max_iter": [Interval(Integral, 0, None, closed="left"), None],
-        "batch_size": [Interval(Integral, 1, None, closed="left"), None],
+        "batch_size": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="neither"),
+            None,
+        ],
         "learning_rate": [Interval(Real, 0, None, closed="neither"), None],
+        "schedule": [StrOptions({"one_cycle", "constant"})],
+        "optimizer": [StrOptions({"adam", "rmsprop"})],
+        "early_stopping": [bool],
         "batch_norm": [bool],
         "loss": [StrOptions({"distance", "moving_average"})],
+        "moving_rate": [Interval(Real, 0, None, closed="neither")],
         "n_minibatches": [Interval(Integral, 1, None, closed="left")],
         "network": [StrOptions({"full", "upsample", "decoder", "residual", "private"})],
         "models": [StrOptions({"auto", "conditional", "parallel"}), None],
@@ -113,10 +135,14 @@ class Generator(BaseEstimator):  # type: ignore[misc]
         hidden_layer_sizes: ArrayLike | Literal["per_column"] | None = None,
         n_latent: int | None = None,
         max_iter: int | None = None,
-        batch_size: int | None = None,
+        batch_size: float | None = None,
         learning_rate: float | None = None,
+        schedule: Literal["one_cycle", "constant"] = "one_cycle",
+        optimizer: Literal["adam", "rmsprop"] = "adam",
+        early_stopping: bool = True,
         batch_norm: bool = False,
         loss: Literal["distance", "moving_average"] = "distance",
+        moving_rate: float = 1e-3,
         n_minibatches: int = 1,
         network: Network = "full",
         models: Literal["auto", "conditional", "parallel"] | None = None,
@@ -128,8 +154,12 @@ class Generator(BaseEstimator):  # type: ignore[misc]
         self.max_iter = max_iter
         self.batch_size = batch_size
         self.learning_rate = learning_rate
+        self.schedule = schedule
+        self.optimizer = optimizer
+        self.early_stopping = early_stopping
         self.batch_norm = batch_norm
         self.loss = loss
+        self.moving_rate = moving_rate
         self.n_minibatches = n_minibatches
         self.network = network
         self.models = models
@@ -160,6 +190,13 @@ class Discriminator(BaseEstimator):  # type: ignore[misc]
         them are noisier.
     learning_rate : float or None, default=None
         Of Adam. None is 0.005 of DP-GAN, 0.01 of DP-DRE.
+    schedule : {"one_cycle", "constant"}, default="one_cycle"
+        "one_cycle" takes shorter steps where noise is large, and falls to 0 in the
+        second half; "constant" keeps the learning rate, as in the papers.
+    loss : {"logistic", "critic"}, default="logistic"
+        Of DP-GAN: the logistic loss, or the difference of mean scores, with the norm
+        of the slope at real rows as a penalty, as for DP-GAN-FT and DP-GAN-MI. Layers
+        of a critic have no bound of their spectral norm.
     sampling_rate : float or None, default=None
         Probability that a step samples a row. None is 0.08 of DP-GAN, 0.02 of DP-DRE.
     max_grad_norm : float, default=1.0
@@ -185,6 +222,8 @@ class Discriminator(BaseEstimator):  # type: ignore[misc]
         "hidden_layer_sizes": ["array-like", None],
         "max_iter": [Interval(Integral, 1, None, closed="left"), None],
         "learning_rate": [Interval(Real, 0, None, closed="neither"), None],
+        "schedule": [StrOptions({"one_cycle", "constant"})],
+        "loss": [StrOptions({"logistic", "critic"})],
         "sampling_rate": [Interval(Real, 0, 1, closed="right"), None],
         "max_grad_norm": [Interval(Real, 0, None, closed="neither")],
         "steps_per_generator_step": [Interval(Integral, 1, None, closed="left"), None],
@@ -196,6 +235,8 @@ class Discriminator(BaseEstimator):  # type: ignore[misc]
         hidden_layer_sizes: ArrayLike | None = None,
         max_iter: int | None = None,
         learning_rate: float | None = None,
+        schedule: Literal["one_cycle", "constant"] = "one_cycle",
+        loss: Literal["logistic", "critic"] = "logistic",
         sampling_rate: float | None = None,
         max_grad_norm: float = 1.0,
         steps_per_generator_step: int | None = None,
@@ -204,6 +245,8 @@ class Discriminator(BaseEstimator):  # type: ignore[misc]
         self.hidden_layer_sizes = hidden_layer_sizes
         self.max_iter = max_iter
         self.learning_rate = learning_rate
+        self.schedule = schedule
+        self.loss = loss
         self.sampling_rate = sampling_rate
         self.max_grad_norm = max_grad_norm
         self.steps_per_generator_step = steps_per_generator_step
@@ -221,6 +264,8 @@ PARTS: Mapping[str, type[BaseEstimator]] = {
 OF_DISCRIMINATOR = {
     "hidden_layer_sizes": "discriminator_layer_sizes",
     "learning_rate": "discriminator_learning_rate",
+    "schedule": "discriminator_schedule",
+    "loss": "discriminator_loss",
 }
 
 

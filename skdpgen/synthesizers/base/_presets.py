@@ -3,18 +3,19 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
 
+from skdpgen.synthesizers.presets import Papers
+
 PRESETS = ("paper",)
-DataName = Literal["table", "images"]
 
 
 class HasPresets:
     """An estimator whose parameters can be those of the paper it comes from."""
 
-    _papers: ClassVar[Mapping[str, Mapping[str, Any]]] = {}  # by the kind of data
+    _papers: ClassVar[Papers] = {}
 
     @classmethod
     def from_preset(
-        cls, preset: Literal["paper"], *, data: DataName, **parameters: Any
+        cls, preset: Literal["paper"], *, data: str, **parameters: Any
     ) -> Self:
         """Return an estimator with the parameters of a preset.
 
@@ -25,11 +26,13 @@ class HasPresets:
         ----------
         preset : {"paper"}
             "paper" has the settings of the paper that the method comes from.
-        data : {"table", "images"}
-            What the estimator will be fitted to.
+        data : str
+            "table" or "images", or a data set of the paper, as "adult" or "mnist":
+            papers have settings for each. The pages of the papers in the documentation
+            list names and settings.
         **parameters
             Parameters with other values than in the preset, ``generator__<name>`` of
-            its generator among them.
+            its generator among them. Settings of some papers follow from ``epsilon``.
 
         Returns
         -------
@@ -59,5 +62,5 @@ class HasPresets:
     @classmethod
     def _values_of(cls, data: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Return values of the preset; given parameters may choose among them."""
-        del parameters
-        return dict(cls._papers[data])
+        values = cls._papers[data]
+        return dict(values(parameters) if callable(values) else values)

@@ -3,6 +3,7 @@
 from skdpgen.synthesizers.embedding._feature_map import FeatureMap, Mapper
 from skdpgen.synthesizers.embedding._image_kernel import (
     ImageKernel,
+    Labelled,
     PointRows,
     n_seen,
     pooling_of,
@@ -15,6 +16,7 @@ from skdpgen.synthesizers.embedding._perceptual_kernel import (
     perceptual_kernel,
     private_lens,
 )
+from skdpgen.synthesizers.embedding._private_classifier import classifier_lens
 from skdpgen.synthesizers.embedding._private_encoder import (
     ENCODER_SHARE,
     RATE,
@@ -40,11 +42,13 @@ __all__ = [
     "Encoding",
     "FeatureMap",
     "ImageKernel",
+    "Labelled",
     "Mapper",
     "MeasuredEmbedding",
     "PerceptualKernel",
     "PointRows",
     "RowKernel",
+    "classifier_lens",
     "early_model",
     "encoded_kernel",
     "keep_points",

@@ -88,6 +88,28 @@ class PointRows:
         return Points(self._kernel.inputs(self._rows[indices]), self._labels[indices])
 
 
+class Labelled:
+    """Private rows as a pair of arrays: points, and one-hot labels.
+
+    A label without a class is all zeros: such a row has no gradient.
+    """
+
+    def __init__(self, points: PointRows, n_classes: int) -> None:
+        self._points, self._n_classes = points, n_classes
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self._points)
+
+    def take(
+        self, indices: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return the rows at ``indices``."""
+        sample = self._points.take(indices)
+        one_hots = np.arange(self._n_classes) == np.asarray(sample.labels)[:, None]
+        return sample.x.astype(np.float32), one_hots.astype(np.float32)
+
+
 # ----------------------------------------------------------------------------
 # The kernel on images: bounded features of pixels, one bounded vector.
 

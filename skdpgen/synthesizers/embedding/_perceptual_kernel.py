@@ -11,7 +11,7 @@ from torch import Generator, Tensor, nn
 
 from skdpgen.features import FourierFeatures, JointFeatures
 from skdpgen.lenses import PerceptualMap, clipped
-from skdpgen.privacy import Vectors
+from skdpgen.privacy import Moments
 from skdpgen.synthesizers.embedding._image_kernel import (
     ImageKernel,
     n_seen,
@@ -112,7 +112,6 @@ def private_lens(
 # The kernel of images through a lens: perceptual features, and early stopping.
 
 N_SCORED = 100  # images of each class that a checkpoint is scored by
-MOVING_RATE = 1e-3
 N_WAVES = 4000  # Fourier features of pixels
 EARLY = 4  # how many times fewer steps are enough to compare samples by
 
@@ -124,8 +123,8 @@ class PerceptualKernel(ImageKernel):
 
     Parameters
     ----------
-    stopping : ndarray of shape (n_classes, n_latent) or None
-        Released sums of the lens's codes.
+    stopping : ndarray of shape (n_classes, 2 x n_latent) or None
+        Released sums of the lens's codes, and of their squares.
     codes : CodeMap or None
         What gives codes of images.
     """
@@ -141,7 +140,9 @@ class PerceptualKernel(ImageKernel):
             denoised,
             self,
             settings,
-            moving_rate=MOVING_RATE if settings.loss == "moving_average" else None,
+            moving_rate=settings.moving_rate
+            if settings.loss == "moving_average"
+            else None,
             score=None
             if self.stopping is None
             else self._score(denoised, settings, how),
@@ -165,7 +166,8 @@ class PerceptualKernel(ImageKernel):
 
         def score(generator: nn.Module) -> float:
             views = self.view(generator(latents, labels)[0])
-            means = codes(views).unflatten(0, (n_classes, -1)).mean(dim=1)
+            moments = codes.moments(views)
+            means = moments.unflatten(0, (n_classes, -1)).mean(dim=1)
             return float((target - shares * means).square().sum())
 
         return score
@@ -196,9 +198,14 @@ class CodeMap:
         return self.phi.is_opaque
 
     @property
-    def block(self) -> Vectors:
-        """How codes are summed in a release."""
-        return Vectors(self.n_features, 1.0, bool(self.phi.lens.is_nonnegative))
+    def block(self) -> Moments:
+        """How codes are summed in a release: beside their squares."""
+        return Moments(self.n_features)
+
+    def moments(self, x: Tensor) -> Tensor:
+        """Return codes beside their squares, scaled as the release has them."""
+        codes = self(x)
+        return torch.cat([codes, self.block.b * codes.square()], dim=1)
 
     def __call__(self, x: Tensor) -> Tensor:
         """Map flat images."""
@@ -230,9 +237,12 @@ def perceptual_kernel(
     part is charged by its own signs (:class:`~skdpgen.privacy.SideBySide`).
 
     *Why it is private.* The criterion of early stopping is a separate release: the
-    mean of codes by class, clipped to norm 1, with ``settings.stopping_budget`` of the
-    budget. Scoring a generator against it is post-processing. (The paper's proxy was
-    computed from private images without noise.)
+    means of codes v and of :math:`v \circ v / \sqrt 2` by class, with
+    ``settings.stopping_budget`` of the budget. Codes are clipped to norm 1, so a row
+    that is replaced moves them by 2 at most (:class:`~skdpgen.privacy.Moments`: squares
+    are free), and one that is added by :math:`\sqrt{1.5}`. Scoring a generator against
+    it is post-processing. (The paper's proxy was computed from private images without
+    noise.)
     """
     layout: Any = opening.facts.layout
     pooling = pooling_of(layout.size, settings.pooling)
@@ -258,7 +268,7 @@ def perceptual_kernel(
     stopping = opening.release(
         opening.rows.batches(cells, labels).through(Encoding(coded, device)),
         {Key.FEATURES: coded.phi.block},
-        name="means of codes by class, to stop by",
+        name="means and squares of codes by class, to stop by",
         share=settings.stopping_budget,
         n_classes=n_classes_of(labels),
     )

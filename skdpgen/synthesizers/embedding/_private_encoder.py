@@ -153,6 +153,8 @@ def train_by_slopes(
             n_latent=settings.n_latent,
             max_iter=settings.max_iter,
             learning_rate=settings.learning_rate,
+            schedule=settings.schedule,
+            optimizer=settings.optimizer,
             rng=torch.Generator().manual_seed(seed),
             device=device,
             progress=progress,

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -21,6 +21,7 @@ from skdpgen.privacy import (
     Signed,
     Weighted,
     sensitivity,
+    shortened,
 )
 from skdpgen.synthesizers.embedding._feature_map import (
     MOST_ROWS,
@@ -172,6 +173,8 @@ class RowKernel:
         Which columns are numbers, or ordered like numbers.
     share : float or None
         The number a²; None before it is chosen.
+    has_equal_scales : bool, default=False
+        Whether all columns that are counted have one scale (:func:`share_by_length`).
     """
 
     phi: Any  # a FeatureMap or None; optional attributes are read of it
@@ -181,6 +184,7 @@ class RowKernel:
     sizes: tuple[int, ...]
     ordered: tuple[bool, ...]
     share: float | None
+    has_equal_scales: bool = False
 
     def check_asked(self) -> None:
         """Check the fields of a kernel that another party sent.
@@ -195,7 +199,8 @@ class RowKernel:
             and all(is_whole(j, 0, last) for j in (*self.seen, *self.counted))
             and len(self.seen) == len(self.points_at)
             and all(are_amounts(at, FARTHEST, 2) and at.size for at in self.points_at)
-            and (self.share is None or is_amount(self.share, 0, 1)),
+            and (self.share is None or is_amount(self.share, 0, 1))
+            and type(self.has_equal_scales) is bool,
             "a kernel of columns that there are",  # parties read this text
         )
 
@@ -206,7 +211,7 @@ class RowKernel:
         draw: Draw,
         *,
         layout: str = "binned",
-        share: float | None,
+        share: float | Literal["length"] | None,
     ) -> "RowKernel":
         """Draw the features for given cells.
 
@@ -219,9 +224,10 @@ class RowKernel:
         layout : {"binned", "split", "whole"}, default="binned"
             "binned" counts and maps all columns, "split" maps numbers and counts
             categories, "whole" maps all columns and counts none.
-        share : float or None
+        share : float, "length" or None
             Part of a row's squared norm that features get, if cells are counted as
-            well; None leaves it to :meth:`with_share`.
+            well; None leaves it to :meth:`with_share`. "length" is that of DP-MERF
+            (:func:`share_by_length`).
         """
         columns = list(cells.values())
         indices = tuple(range(len(columns)))
@@ -237,10 +243,13 @@ class RowKernel:
         phi = None
         if embedded:
             phi = draw([at.shape[1] for at in points], [ordered[j] for j in embedded])
+        sizes = tuple(column.n_cells for column in columns)
+        is_by_length = share == "length"
+        if share == "length":
+            share = share_by_length([sizes[j] for j in counted])
         if not (embedded and counted):
             share = float(bool(embedded))
-        sizes = tuple(column.n_cells for column in columns)
-        return cls(phi, embedded, counted, points, sizes, ordered, share)
+        return cls(phi, embedded, counted, points, sizes, ordered, share, is_by_length)
 
     @property
     def certificate_name(self) -> str:
@@ -269,6 +278,9 @@ class RowKernel:
     @property
     def scales(self) -> tuple[float, ...]:
         """How much of the one-hot part each column gets; squares sum to 1."""
+        if self.has_equal_scales:
+            n = len(self.counted)
+            return (shortened(1.0 / math.sqrt(n)),) * n
         return cell_scales([self.sizes[j] for j in self.counted])
 
     @property
@@ -451,6 +463,30 @@ class RowKernel:
         noise = (std / opening.facts.n_rows) ** 2 / RICH
         noise *= self.phi.n_features * n_classes
         return replace(self, share=RICH if noise <= TYPICAL else POOR)
+
+
+def share_by_length(sizes: Sequence[int]) -> float:
+    r"""Return a² such that a row is that of DP-MERF's equation 13, divided by a number.
+
+    The paper has :math:`[\phi(x) ; x_{1h} / \sqrt L]`, where L is the length of the
+    one-hot vector: the number of cells of all m columns.
+
+    *Sensitivity.* The second part has m entries of :math:`1 / \sqrt L`, so its norm is
+    :math:`\sqrt{m / L}`, and a row's is :math:`\sqrt{1 + m / L}`. Divided by that, it
+    is :math:`[a\,\phi(x) ; b\,x_{1h} / \sqrt m]` with
+    :math:`a^2 = L / (L + m)` and :math:`b^2 = m / (L + m)`: a :class:`RowKernel` with
+    equal scales. Replacing a row moves the sum by at most
+    :math:`\sqrt{4 a^2 + 2 b^2}`, since the first part is signed with norm 1 and the
+    second is not negative with norm 1; adding one, by 1. (The paper's bound for the
+    undivided row, :math:`2 \sqrt 2`, is larger.)
+
+    Examples
+    --------
+    >>> share_by_length([2, 4])
+    0.75
+    """
+    length = sum(sizes)
+    return length / (length + len(sizes)) if sizes else 1.0
 
 
 # ----------------------------------------------------------------------------

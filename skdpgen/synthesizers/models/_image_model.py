@@ -328,7 +328,7 @@ def train_images(
             generator,
             [kernel.embedding(device, rng)],
             goal,
-            Steps.of(settings, moving_rate),
+            Steps.of(settings, float(denoised.totals.sum()), moving_rate),
             rng=rng,
             checkpoints=None if score is None else Checkpoints(score),
             progress=progress,

@@ -182,8 +182,11 @@ def train_table(
         kernel, settings, len(denoised.totals), rng, denoised.start
     )
     model = TableModel(generator, denoised.totals, denoised.marginals)
-    exceeds_noise = denoised.energy > denoised.noise_energy.get(Key.FEATURES, 0.0)
-    if denoised.start is not None and not (exceeds_noise and settings.max_iter):
+    is_stopping = settings.early_stopping
+    noise_energy = denoised.noise_energy if is_stopping else {}
+    exceeds_noise = denoised.energy > noise_energy.get(Key.FEATURES, 0.0)
+    is_trained = settings.max_iter > 0 and (exceeds_noise or not is_stopping)
+    if denoised.start is not None and not is_trained:
         with torch.no_grad():  # columns stay independent
             generator.heads.weight.zero_()
         generator.eval()
@@ -209,14 +212,14 @@ def train_table(
         ],
         _tensor(denoised.shares, device),
         weights,
-        denoised.noise_energy,
+        noise_energy,
         None if mix is None else _tensor(mix, device),
     )
     losses = match_embedding(
         generator,
         [part.embedding(device, rng, denoised.alone) for part, _ in turns],
         goal,
-        Steps.of(settings),
+        Steps.of(settings, float(denoised.totals.sum())),
         rng=rng,
         progress=progress,
     )

@@ -19,6 +19,7 @@ from skdpgen.synthesizers.presets._kernel_presets import (
     kernel_settings,
     pixel_scales,
 )
+from skdpgen.synthesizers.presets._papers import Papers
 from skdpgen.synthesizers.presets._settings import (
     ADVERSARIAL,
     ADVERSARIAL_IMAGES,
@@ -53,6 +54,7 @@ __all__ = [
     "ImageSettings",
     "KernelImageSettings",
     "KernelSettings",
+    "Papers",
     "PerceptualSettings",
     "RatioSettings",
     "Settings",

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from skdpgen.features import ARCHITECTURES
 from skdpgen.synthesizers.presets._settings import (
     OF_COLUMNS,
     OURS,
@@ -68,7 +69,7 @@ class FourierSettings(Waves, TableSettings):
     interaction_degree: (
         int | str | None
     )  # "all" while parameters are filled in, then None
-    feature_norm: float | None
+    feature_norm: float | str | None  # "length" until it is known
     n_minibatches: int
 
     def filled(self, given: dict[str, Any]) -> Self:
@@ -82,6 +83,8 @@ class FourierSettings(Waves, TableSettings):
 
     def sharing(self, share: float) -> Self:
         """Return these settings with the part of the squared norm that features got."""
+        if isinstance(self.feature_norm, str):
+            return replace(self, feature_norm=share)
         return replace(self, feature_norm=self.feature_norm or share)
 
 
@@ -251,8 +254,30 @@ class _Network(Settings):
     """Settings of tangent features; the same for tables and images."""
 
     architecture: Any  # a name, or the network of a user
-    width: int
+    width: int | tuple[int, ...]
     depth: int
+
+    def filled(self, given: dict[str, Any]) -> Self:
+        """Return these settings, replaced where a given one is not None."""
+        width = given.get("width")
+        if width is not None and not isinstance(width, Integral):
+            given = given | {"width": tuple(np.asarray(width, object).tolist())}
+        return super().filled(given)
+
+    def check(self) -> None:
+        """Raise for settings with which no network could be made."""
+        super().check()
+        name, width = self.architecture, self.width
+        n_needed = ARCHITECTURES.get(name, 1) if isinstance(name, str) else 1
+        widths = width if isinstance(width, tuple) else (width,)
+        is_whole = all(isinstance(units, Integral) and units >= 1 for units in widths)
+        if isinstance(width, tuple) and name not in ARCHITECTURES:
+            is_whole = False
+        if len(widths) != n_needed or not is_whole:
+            raise ValueError(
+                f"width must be {n_needed} numbers of units, each an integer of at "
+                f"least 1, for architecture={name!r}. Got {width!r} instead."
+            )
 
 
 @saved("settings.tangent")
@@ -300,6 +325,7 @@ class PerceptualSettings(ImageSettings):
     second_norm: float
     pixel_norm: float
     loss: str
+    moving_rate: float
     stopping_budget: float
 
 
@@ -307,6 +333,7 @@ PERCEPTUAL_IMAGES = PerceptualSettings(
     second_norm=0.5,
     pixel_norm=0.75,
     loss="distance",
+    moving_rate=1e-3,
     stopping_budget=0.0,
     **OURS_IMAGES | {"max_iter": 2000, "batch_size": 200},
 )

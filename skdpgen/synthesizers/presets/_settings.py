@@ -53,8 +53,10 @@ class Settings:
     hidden_layer_sizes: Any  # a tuple of integers, or PER_COLUMN
     n_latent: int
     max_iter: int
-    batch_size: int
+    batch_size: float  # not an integer: a part of the rows
     learning_rate: float
+    schedule: str = "one_cycle"
+    optimizer: str = "adam"
 
     def filled(self, given: dict[str, Any]) -> Self:
         """Return these settings, replaced where a given one is not None."""
@@ -90,6 +92,8 @@ class Settings:
         least = {"max_iter": 0, "batch_size": 1, "n_latent": 1}
         for name, lowest in least.items():
             number = getattr(self, name)
+            if name == "batch_size" and isinstance(number, float) and 0 < number < 1:
+                continue
             if not isinstance(number, Integral) or number < lowest:
                 raise ValueError(
                     f"{name} must be an integer of at least {lowest}. Got {number!r} "
@@ -116,6 +120,7 @@ class TableSettings(Settings):
     """Settings of a generator of tables."""
 
     batch_norm: bool
+    early_stopping: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,6 +218,8 @@ class _Game(Settings):
     discriminator_learning_rate: float
     public_iter: int
     start: str
+    discriminator_schedule: str = "one_cycle"
+    discriminator_loss: str = "logistic"
 
     def filled(self, given: dict[str, Any]) -> Self:
         """Return these settings, replaced where a given one is not None."""
@@ -227,6 +234,15 @@ class _Game(Settings):
             )
         given = given | {"discriminator_layer_sizes": None}
         return replace(super().filled(given), discriminator_layer_sizes=sizes)
+
+    def check(self) -> None:
+        """Raise for settings with which no game could be played."""
+        super().check()
+        if not isinstance(self.batch_size, Integral):
+            raise ValueError(
+                "batch_size of the generator of DPGANSynthesizer must be an integer. "
+                f"Got {self.batch_size!r} instead."
+            )
 
 
 @saved("settings.gan")
@@ -281,6 +297,7 @@ class RatioSettings:
     discriminator_learning_rate: float
     sampling_rate: float
     max_grad_norm: float
+    discriminator_schedule: str = "one_cycle"
 
     def filled(self, given: dict[str, Any]) -> Self:
         """Return these settings, replaced where a given one is not None."""

@@ -17,8 +17,12 @@ from skdpgen.exceptions import SupportWarning
 from skdpgen.lenses import Lens
 from skdpgen.networks import Discriminator
 from skdpgen.privacy import Counts, Histograms, Moments
-from skdpgen.synthesizers.adversarial import Labelled, game_share, release_start
-from skdpgen.synthesizers.embedding import MeasuredEmbedding, PointRows
+from skdpgen.synthesizers.adversarial import game_share, release_start
+from skdpgen.synthesizers.embedding import (
+    Labelled,
+    MeasuredEmbedding,
+    PointRows,
+)
 from skdpgen.synthesizers.gaussian import Pictures
 from skdpgen.synthesizers.models import PublicItems, RatioModel, single_columns
 from skdpgen.synthesizers.opening import (
@@ -438,6 +442,7 @@ def learn_by_sgd(
         is_adam=True,
         quiet=QUIET,
         is_smooth=True,
+        schedule=settings.discriminator_schedule,
     ) as descent:
         public_loss = Generated(discriminator, settings.max_grad_norm, public_batch())
         for _ in progress(range(settings.max_iter)):
