@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from matplotlib.figure import Figure
+from sklearn import datasets
 
 import skdpgen
 from tests.benchmark._small_run import cells_computed
@@ -75,9 +77,31 @@ def run_blocks(page, change=str):
         exec(code, names)
 
 
+@pytest.fixture
+def few_pictures(monkeypatch, hardly_taught):
+    """Leave out what takes long and is tested elsewhere: how a figure is drawn."""
+
+    def savefig(figure, path, original=Figure.savefig, **how):
+        if isinstance(path, str | Path):
+            Path(path).touch()
+        else:
+            original(figure, path, **how)
+
+    monkeypatch.setattr(Figure, "savefig", savefig)
+
+
+@pytest.fixture
+def few_digits(monkeypatch):
+    def load_digits(original=datasets.load_digits, **how):
+        return tuple(part[:1000] for part in original(**how))
+
+    monkeypatch.setattr(datasets, "load_digits", load_digits)
+
+
 WITH_BLOCKS = [page for page in PAGES if any(blocks_of(page))]
 
 
+@pytest.mark.usefixtures("few_digits", "few_pictures")
 @pytest.mark.parametrize("page", WITH_BLOCKS, ids=relative)
 def test_python_blocks_of_a_page_run_in_order(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
