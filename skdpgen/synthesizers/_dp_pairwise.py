@@ -68,8 +68,8 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
     entries: one row moves the sum by at most :math:`\sqrt 2` if replaced and by 1 if
     added or removed (:class:`~skdpgen.privacy.Weighted`). So do products of scores of
     norm 1 at most, of which no two have a negative inner product. For sets of columns
-    rows are signs (:class:`~skdpgen.privacy.SignProducts`). The resolution of histograms is
-    public or released. With too few rows for pairs, the method is that of
+    rows are signs (:class:`~skdpgen.privacy.SignProducts`). The resolution of
+    histograms is public or released. With too few rows for pairs, the method is that of
     :class:`DPIndependentSynthesizer`.
 
     This method comes from no paper.
