@@ -100,8 +100,8 @@ PLANTED = (
         "a-classifier-divides-by-its-rows",
         "steps of a classifier are divided by the exact number of rows",
         TRAINS,
-        "expected_rows=opening.facts.n_rows",
-        "expected_rows=float(len(points))",
+        "opening.facts.n_rows",
+        "float(len(points))",
         (HERE + "test_an_image_moves_a_step_by_its_own_vector",),
     ),
     Bug(
@@ -110,7 +110,7 @@ PLANTED = (
         TRAINS,
         "as_inputs(pixels.unflatten(0, size)[None], SIDE)",
         """as_inputs(
-            (pixels - float(np.nanmean(points.take(list(range(len(points)))).x)))
+            (pixels - float(points.take(list(range(len(points)))).x.mean()))
             .unflatten(0, size)[None], SIDE)""",
         (HERE + "test_an_image_moves_a_step_by_its_own_vector",),
     ),
