@@ -105,13 +105,16 @@ PLANTED = (
         (HERE + "test_an_image_moves_a_step_by_its_own_vector",),
     ),
     Bug(
-        "a-classifier-centres-its-images",
-        "a classifier sees images around the mean of all private images",
+        "a-classifier-starts-from-its-rows",
+        "first weights of a classifier depend on how bright private images are",
         TRAINS,
-        "as_inputs(pixels.unflatten(0, size)[None], SIDE)",
-        """as_inputs(
-            (pixels - float(points.take(list(range(len(points)))).x.mean()))
-            .unflatten(0, size)[None], SIDE)""",
+        "points = PointRows(bare, opening.rows.batches({}, labels))",
+        """
+            points = PointRows(bare, opening.rows.batches({}, labels))
+            everyone = points.take(list(range(len(points))))
+            with torch.no_grad():
+                body.first.weight.mul_(1.0 + float(everyone.x.mean()))
+        """,
         (HERE + "test_an_image_moves_a_step_by_its_own_vector",),
     ),
 )
