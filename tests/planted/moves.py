@@ -461,16 +461,20 @@ HOW_FAR_ROWS_MOVE = (
         "codes-to-stop-by-of-the-rows-themselves",
         "training stops by the exact means of codes, not by what was released",
         "skdpgen.synthesizers.embedding:perceptual_kernel",
-        "return replace(kernel, stopping=stopping.values[Key.FEATURES], codes=coded.phi)",
+        "stopping.values[Key.FEATURES]",
         """
-            exact = np.zeros_like(stopping.values[Key.FEATURES])
-            step = Encoding(coded, device)
-            for batch in step(opening.rows.batches(cells, labels)):
-                moments = coded.phi.block.start(n_classes_of(labels))
-                x = torch.as_tensor(batch.parts[Key.FEATURES])
-                total = coded.phi.block.add(moments, x, batch.labels)
-                exact += coded.phi.block.value(total)
-            return replace(kernel, stopping=exact, codes=coded.phi)
+            sum(
+                coded.phi.block.value(
+                    coded.phi.block.add(
+                        coded.phi.block.start(n_classes_of(labels)),
+                        torch.as_tensor(batch.parts[Key.FEATURES]),
+                        batch.labels,
+                    )
+                )
+                for batch in Encoding(coded, device)(
+                    opening.rows.batches(cells, labels)
+                )
+            )
         """,
         (IMAGES + "[DPMEPFSynthesizer, stopping-images-replace]",),
     ),

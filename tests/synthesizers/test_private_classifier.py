@@ -62,7 +62,9 @@ def trained(images, labels, adjacency, tape, monkeypatch):
             device=torch.device("cpu"),
             rng=torch.Generator().manual_seed(0),
         )
-    assert [(entry.n_steps, entry.share) for entry in ledger.entries] == [(N_STEPS, 0.5)]
+    assert [(entry.n_steps, entry.share) for entry in ledger.entries] == [
+        (N_STEPS, 0.5)
+    ]
     return lens.weights, [step.exact["vectors"] for step in spy.steps]
 
 
