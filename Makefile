@@ -17,7 +17,7 @@ help:
 	@echo "make test-lowest  a part of it with the lowest versions of all dependencies"
 	@echo "make slow    the checks that take long, and all combinations of parameters"
 	@echo "make planted which test catches each of the bugs in tests/planted"
-	@echo "make lint    ruff, mypy, import contracts"
+	@echo "make lint    ruff, spelling, mypy, import contracts"
 	@echo "make format  let ruff rewrite the code"
 	@echo "make bench   speed; with DATA=folder [RUNS=names] the runs of benchmarks.md"
 	@echo "make tables  the tables of the pages that come from benchmarks/results"
@@ -56,7 +56,7 @@ $(LOWEST)/.ready: pyproject.toml constraints-lowest.txt
 	@touch $@
 
 TESTED_LOWEST ?= tests/cli tests/datasets tests/features tests/privacy tests/tables \
-  tests/test_lazy_names.py tests/test_sklearn.py
+  tests/test_lazy_names.py tests/test_sklearn.py tests/test_wrong_turns.py
 test-lowest: $(LOWEST)/.ready
 	$(THREADS) $(LOWEST)/bin/python -m pytest -n 2 --dist worksteal -m "not slow" $(TESTED_LOWEST)
 
@@ -69,6 +69,7 @@ planted: $(VENV)/.developer
 lint: $(VENV)/.developer
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell
 	$(BIN)/mypy
 	PATH="$(abspath $(BIN)):$$PATH" lint-imports --no-cache
 

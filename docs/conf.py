@@ -4,6 +4,7 @@ import re
 import sys
 from pathlib import Path
 
+from sphinx.util.nodes import make_refnode
 from sphinx_gallery.sorting import ExplicitOrder
 
 import skdpgen
@@ -27,6 +28,11 @@ extensions = [
 ]
 exclude_patterns = ["_build"]
 suppress_warnings = ["ref.citation"]  # a module's list serves all its functions
+nitpicky = True  # a name in a docstring that is linked must be documented
+nitpick_ignore_regex = [
+    ("py:obj", r"\w+_"),  # fitted attributes stand in the list of their class
+    ("py:.*", r"(datetime|sklearn)\..*"),  # of other projects; no network is used
+]
 
 html_theme = "furo"
 html_title = f"skdpgen {release}"
@@ -86,7 +92,23 @@ def _put_in_planted_bugs(app, docname, source):
         source[0] = source[0].replace(place, table_of_bugs())
 
 
+def _find_by_its_last_name(app, env, node, contnode):
+    """Link what a docstring names by its own module, and a page by another one."""
+    objects = env.get_domain("py").objects
+    last = node["reftarget"].rpartition(".")[2]
+    places = {
+        (entry.docname, entry.node_id)
+        for name, entry in objects.items()
+        if name.rpartition(".")[2] == last
+    }
+    if node.get("refdomain") != "py" or len(places) != 1:
+        return None
+    (place,) = places
+    return make_refnode(app.builder, node["refdoc"], *place, contnode)
+
+
 def setup(app):
+    app.connect("missing-reference", _find_by_its_last_name)
     app.connect("source-read", _put_in_planted_bugs)
     app.connect("source-read", _link_pages_of_the_laboratory)
     # before numpydoc, which gives each docstring's references a name of their own

@@ -1,5 +1,6 @@
 """Settings of all tests."""
 
+import gc
 import os
 from types import SimpleNamespace
 
@@ -15,6 +16,10 @@ from tests.benchmark._small_run import EITHER, cells_computed
 # a busy machine is no failure, and examples are the same in each run
 settings.register_profile("any machine", deadline=None, derandomize=True)
 settings.load_profile("any machine")
+
+# Collecting makes a million objects that stay. To search them for garbage takes a
+# quarter of that time, and seconds at the end.
+gc.disable()
 
 FRESH = "SKDPGEN_TEST_ENTROPY"  # set it to "fresh" for other noise in each run
 
@@ -62,6 +67,12 @@ def _same_entropy():
         yield
 
 
+def pytest_collection_finish():
+    """Let Python look for garbage again, among what the tests make."""
+    gc.freeze()
+    gc.enable()
+
+
 def pytest_runtest_setup():
     """Start from the same bytes."""
     _entropy.start()
@@ -83,11 +94,16 @@ def hardly_taught(monkeypatch):
 @pytest.fixture
 def few_models(monkeypatch):
     """Score by four models of each kind; a report trains twelve."""
+    train_few_models(monkeypatch)
+
+
+def train_few_models(patch):
+    """Leave four models of each kind."""
     for table in (CLASSIFIERS, REGRESSORS):
         for kind, models in list(table.items()):
             names = {*list(models)[:2], "lda", "xgboost"}
             few = {name: model for name, model in models.items() if name in names}
-            monkeypatch.setitem(table, kind, few)
+            patch.setitem(table, kind, few)
 
 
 @pytest.fixture(params=EITHER)

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from functools import cache, lru_cache
 from pathlib import Path
 
 import pytest
@@ -32,19 +33,21 @@ def layer(path):
     return parts[0] if len(parts) > 1 else ""
 
 
+@lru_cache(maxsize=1)  # a rule asks for some parts of one file
 def tree_of(path):
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def dotted(node):
     """Return ``a.b.c`` of an attribute access, or an empty text."""
-    try:
-        text = ast.unparse(node)
-    except ValueError:
-        return ""
-    return text if re.fullmatch(r"[\w.]+", text) else ""
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *parts[::-1]]) if isinstance(node, ast.Name) else ""
 
 
+@cache
 def used_names(path):
     """Every dotted name that is read in a file, with numpy under its usual name."""
     nodes = ast.walk(tree_of(path))
@@ -52,6 +55,7 @@ def used_names(path):
     return {name.replace("numpy.", "np.", 1) for name in names if name}
 
 
+@cache
 def imported_names(path):
     """Every module, and every name of a module, that a file imports."""
     found = set()

@@ -7,6 +7,7 @@ import struct
 import warnings
 from copy import deepcopy
 from functools import cache
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from skdpgen.datasets import load_example
 from skdpgen.exceptions import NothingLearnedWarning, NotPrivateWarning
 from skdpgen.privacy import PrivacyReport, gaussian_delta, insecure_noise_seed
 from skdpgen.tables import Rows
-from tests._covering import parametrize_pairs
+from tests._covering import covering, parametrize_pairs, parametrize_some
 from tests.synthesizers._tables import CASES, N_ROWS, assert_obeys, build, quick, split
 
 INF = float("inf")
@@ -149,7 +150,7 @@ def test_defaults_are_constructible_and_a_default_fit_works(cls, is_short):
     X, y = load_example(2000)
     synth = cls()
     if is_short and cls is DPGANSynthesizer:  # its steps take ten seconds
-        synth.set_params(discriminator__max_iter=30)
+        synth.set_params(discriminator__max_iter=5)
     assert synth.fit(X[["age", "job", "owns_home"]], y) is synth
     assert_obeys(synth.sample(50)[0], synth.schema_)
 
@@ -184,7 +185,8 @@ def test_parameters_are_left_alone(cls, case):
     indirect=["cls", "case"],
 )
 def test_samples_obey_the_schema(cls, case, epsilon, adjacency):
-    synth = fitted(cls, case, epsilon=epsilon, adjacency=adjacency)
+    asked = {"epsilon": epsilon, "delta": 1e-5, "adjacency": adjacency}
+    synth = fitted(cls, case, **asked)
     X, y = split(synth.sample(300), case)
     assert synth.task_ == case.task
     assert_obeys(X, synth.schema_)
@@ -211,7 +213,13 @@ def test_samples_obey_the_schema(cls, case, epsilon, adjacency):
         assert y.between(bounds.lower, bounds.upper).all()
 
 
-@pytest.mark.parametrize("n_samples", [1, 2, 1999])
+@parametrize_pairs(
+    "cls, case, n_samples",
+    sorted(all_synthesizers("tables")),
+    sorted(CASES),
+    [1, 2, 1999],
+    indirect=["cls", "case"],
+)
 def test_as_many_rows_as_asked(cls, case, n_samples):
     synth = fitted(cls, case)
     X, y = split(synth.sample(n_samples), case)
@@ -299,27 +307,45 @@ def test_conditions_that_contradict(cls, mixed):
 
 
 @parametrize_pairs(
-    "cls, case, is_public, adjacency",
+    "cls, case, epsilon, adjacency",
     sorted(all_synthesizers("tables")),
     sorted(CASES),
-    [True, False],
+    [1.0, 0.01, INF],
     ADJACENCIES,
     indirect=["cls", "case"],
 )
-def test_the_certificate_is_what_was_asked(cls, case, adjacency, is_public):
-    schema = case.schema if is_public else None
-    classes = case.classes if is_public else None
-    synth = build(
-        cls,
-        case,
-        epsilon=4.0,
-        delta=1e-6,
-        adjacency=adjacency,
-        schema=schema,
-        classes=classes,
-    )
-    report = synth.fit(case.X, case.y).privacy_
-    assert (report.epsilon, report.delta) == (4.0, 1e-6)
+def test_the_certificate_is_what_was_asked(cls, case, epsilon, adjacency):
+    asked = {"epsilon": epsilon, "delta": 1e-5, "adjacency": adjacency}
+    report = fitted(cls, case, **asked).privacy_
+    if epsilon == INF:
+        assert all(entry.noise_std == 0 for entry in report.releases)
+    else:
+        check_certificate(report, **asked)
+
+
+def few_without_a_schema():
+    """Return combinations; tables take turns, as discovery is one for all methods."""
+    few = covering(sorted(all_synthesizers("tables")), ADJACENCIES)
+    cases = cycle(sorted(CASES))
+    return [(name, next(cases), adjacency) for name, adjacency in few]
+
+
+@parametrize_some(
+    "cls, case, adjacency",
+    few_without_a_schema(),
+    sorted(all_synthesizers("tables")),
+    sorted(CASES),
+    ADJACENCIES,
+    indirect=["cls", "case"],
+)
+def test_the_certificate_of_what_is_discovered(cls, case, adjacency):
+    asked = {"epsilon": 4.0, "delta": 1e-6, "adjacency": adjacency}
+    synth = build(cls, case, schema=None, classes=None, **asked)
+    check_certificate(synth.fit(case.X, case.y).privacy_, **asked)
+
+
+def check_certificate(report, epsilon, delta, adjacency):
+    assert (report.epsilon, report.delta) == (epsilon, delta)
     assert report.adjacency == adjacency
     spent = sum(entry.share for entry in report.releases)
     assert spent <= 1 + 1e-12
@@ -353,6 +379,7 @@ def test_no_privacy_is_said_loudly(cls, mixed):
     assert str(synth.privacy_).startswith("NOT PRIVATE")
 
 
+@each_in_turn
 def test_the_seed_does_not_touch_the_noise(cls, case, fresh_entropy):
     one, two = build(cls, case).fit(case.X, case.y), watched(cls, case).synth
     assert one.random_state == two.random_state == 0
@@ -443,6 +470,7 @@ def test_rows_are_closed_before_training(cls, case):
     assert not any(isinstance(value, Rows) for value in vars(seen.synth).values())
 
 
+@each_in_turn
 def test_the_number_of_rows_is_private_under_add_remove(cls, case):
     def shows():
         synth = build(cls, case, adjacency="add_remove").fit(case.X, case.y)
@@ -460,7 +488,7 @@ def test_the_number_of_rows_is_private_under_add_remove(cls, case):
 def test_quality_collapses_without_budget(cls, mixed):
     utility = SyntheticUtility(classifiers=("lda",), n_samples=1500)
     score = {}
-    for epsilon, n_fits in ((20.0, 1), (0.001, 4)):  # scores vary by .004, and by .09
+    for epsilon, n_fits in ((20.0, 1), (0.001, 2)):  # scores vary by .004, and by .09
         found = []
         for seed in range(n_fits):
             with insecure_noise_seed(seed):
@@ -468,7 +496,7 @@ def test_quality_collapses_without_budget(cls, mixed):
             found.append(utility(synth, mixed.X, mixed.y))
         score[epsilon] = np.mean(found)
     assert score[20.0] > 0.75
-    assert abs(score[0.001] - 0.5) < 0.15
+    assert abs(score[0.001] - 0.5) < 0.2
 
 
 def test_a_progress_bar_only_when_asked(cls, mixed, capsys):

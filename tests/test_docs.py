@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from matplotlib.figure import Figure
+from sklearn import datasets
 
 import skdpgen
 from tests.benchmark._small_run import cells_computed
@@ -22,8 +24,22 @@ PLOTS = sorted(EXAMPLES.glob("plot_*.py"))
 API = "\n".join(page.read_text("utf-8") for page in (DOCS / "api").glob("*.md"))
 PUBLIC = sorted(name for name in skdpgen.__all__ if not name.startswith("_"))
 
+MARKDOWN = sorted(
+    {
+        *ROOT.glob("*.md"),
+        *(
+            page
+            for folder in (".github", "benchmarks", "changelog", "docs", "examples")
+            for page in (ROOT / folder).rglob("*.md")
+            if not {"_build", "gallery", "generated"} & set(page.parts)
+        ),
+    }
+)
+
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
+LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?[^)]*\)")
+FILE = re.compile(r"^```\{(?:image|include|literalinclude)\} (\S+)", re.MULTILINE)
+ADDRESS = re.compile(r"https?://[^\s<>()\"'`\\]+")
 ROWS = re.compile(r"(load_example(?:_regression)?\()([\d_]+)")
 STEPS = re.compile(r"(max_iter=)(\d+)")
 MOST_ROWS, MOST_STEPS = 2000, 5  # of a quick run; `make slow` runs what is written
@@ -61,9 +77,31 @@ def run_blocks(page, change=str):
         exec(code, names)
 
 
+@pytest.fixture
+def few_pictures(monkeypatch, hardly_taught):
+    """Leave out what takes long and is tested elsewhere: how a figure is drawn."""
+
+    def savefig(figure, path, original=Figure.savefig, **how):
+        if isinstance(path, str | Path):
+            Path(path).touch()
+        else:
+            original(figure, path, **how)
+
+    monkeypatch.setattr(Figure, "savefig", savefig)
+
+
+@pytest.fixture
+def few_digits(monkeypatch):
+    def load_digits(original=datasets.load_digits, **how):
+        return tuple(part[:1000] for part in original(**how))
+
+    monkeypatch.setattr(datasets, "load_digits", load_digits)
+
+
 WITH_BLOCKS = [page for page in PAGES if any(blocks_of(page))]
 
 
+@pytest.mark.usefixtures("few_digits", "few_pictures")
 @pytest.mark.parametrize("page", WITH_BLOCKS, ids=relative)
 def test_python_blocks_of_a_page_run_in_order(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -84,15 +122,32 @@ def test_code_is_shortened_where_it_says_how_long_it_is():
     assert shortened(source) == expected
 
 
-@pytest.mark.parametrize(
-    "page",
-    sorted({*PAGES, *ROOT.glob("*.md"), *ROOT.glob("benchmarks/*.md")}),
-    ids=relative,
-)
+def anchors(page):
+    """Return what may stand behind ``#``: headings, and targets of MyST."""
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.M | re.S)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    slugs = [re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings]
+    return {*slugs, *re.findall(r"^\((\S+)\)=$", text, re.MULTILINE)}
+
+
+def test_anchors_are_those_of_headings(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("# A `b`, c\n(here)=\n## D-e\n```sh\n# no heading\n```\n")
+    assert anchors(page) == {"a-b-c", "d-e", "here"}
+
+
+@pytest.mark.parametrize("page", MARKDOWN, ids=relative)
 def test_links_of_a_page_lead_somewhere(page):
     text = page.read_text("utf-8")
-    targets = [t for t in LINK.findall(text) if "://" not in t]
-    missing = [t for t in targets if not (page.parent / t).exists()]
+    missing = [t for t in FILE.findall(text) if not (page.parent / t).exists()]
+    for path, anchor in LINK.findall(text):
+        target = page.parent / path if path else page
+        if "://" in path:
+            continue
+        if not target.exists():
+            missing.append(path)
+        elif anchor and target.suffix == ".md" and anchor not in anchors(target):
+            missing.append(f"{path}#{anchor}")
     for name in CROSS.findall(text):  # from the folder of the page, or of all pages
         start = DOCS if name.startswith("/") else page.parent
         target = start / f"{name.lstrip('/')}.md"
@@ -102,6 +157,24 @@ def test_links_of_a_page_lead_somewhere(page):
         if not target.exists():
             missing.append(name)
     assert not missing
+
+
+def test_addresses_have_the_form_of_addresses():
+    """No test opens them; the one that is a placeholder is in pyproject.toml."""
+    files = [*MARKDOWN, ROOT / "pyproject.toml", ROOT / "CITATION.cff"]
+    files += [*(ROOT / ".github").rglob("*.yml"), *(ROOT / "skdpgen").rglob("*.py")]
+    found = {
+        (relative(file), address.rstrip(".,;:"))
+        for file in files
+        for address in ADDRESS.findall(file.read_text("utf-8"))
+    }
+    assert len(found) > 10
+    host = re.compile(r"https://[a-z0-9-]+(\.[a-z0-9-]+)+(/[\w./~#-]*)?")
+    names = "http://purl.org/", "http://mlcommons.org/"  # names of terms, not links
+    odd = [one for one in found if not host.fullmatch(one[1])]
+    assert [one for one in odd if not one[1].startswith(names)] == []
+    placeholders = {file for file, address in found if "example" in address}
+    assert placeholders <= {"pyproject.toml"}
 
 
 # ----------------------------------------------------------- examples of the gallery

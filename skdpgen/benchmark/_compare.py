@@ -125,6 +125,11 @@ def compare(
     >>> bool((result.scores["copy"] == result.scores["real"]).all())
     True
     """
+    if not isinstance(synthesizers, Mapping):
+        raise TypeError(
+            "synthesizers must be a dict of names and estimators. Got "
+            f"{type(synthesizers).__name__}: say {{'ours': DPPairwiseSynthesizer()}}."
+        )
     if not synthesizers or "real" in synthesizers:
         raise ValueError(
             "synthesizers must hold at least one name other than 'real'. "

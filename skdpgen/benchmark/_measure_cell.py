@@ -23,16 +23,14 @@ from skdpgen.benchmark._own_table import Split, read_source
 from skdpgen.metrics import SyntheticUtility, draw_samples, yardsticks
 from skdpgen.synthesizers import all_synthesizers
 from skdpgen.tables import NUMBERS, Categorical, NumberCells, Schema, bounds
-from skdpgen.utils import (
-    in_a_line,
-)
+from skdpgen.utils import in_a_line, own_version
 
 CLASSES = "class labels: taken as public"
 READ_CLASSES = (
     "LEAK: the benchmark read the class labels off all rows; the guarantee holds only "
     "if they are public anyway"
 )
-PACKAGES = {"skdpgen": "skdpgen", "numpy": "numpy", "torch": "torch"}
+PACKAGES = {"numpy": "numpy", "torch": "torch"}
 PACKAGES |= {"pandas": "pandas", "sklearn": "scikit-learn", "xgboost": "xgboost"}
 SHORT = {"one_way_tv": "tv1", "two_way_tv": "tv2", "three_way_tv": "tv3"}
 MOST_REAL = 50_000  # real rows that the ceiling is trained on
@@ -92,7 +90,8 @@ def failure(error: BaseException, *, with_text: bool) -> dict[str, Any]:
 def versions() -> dict[str, str]:
     """Return a column for each package whose version may change results."""
     columns = {f"version_{name}": version(of) for name, of in PACKAGES.items()}
-    return columns | {"version_python": python_version()}
+    own = {"version_skdpgen": own_version()}
+    return own | columns | {"version_python": python_version()}
 
 
 def peak_mib() -> float:

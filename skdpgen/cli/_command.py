@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import sys
 import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -26,6 +28,12 @@ PARTS = {
     "demo": "_demo_command",
     "bench": "_bench_command",
 }
+REMEDIES = {
+    "`Schema.template(X)`": "`skdpgen schema init FILE -o schema.toml`",
+    "`classes=[...]`": "`--classes no,yes`",
+    "`columns_`": "`columns.csv`",
+    "`task='regression'`": "`--task regression`",
+}
 
 
 class Parts(click.Group):
@@ -42,15 +50,25 @@ class Parts(click.Group):
         module = __import__(f"skdpgen.cli.{PARTS[cmd_name]}", fromlist=["command"])
         return module.command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the part that is asked for; one that is not there is named."""
+        if args and args[0] not in PARTS and not args[0].startswith("-"):
+            near = get_close_matches(args[0], PARTS, n=1)
+            hint = f"Did you mean {near[0]}?" if near else f"Say {', '.join(PARTS)}."
+            ctx.fail(f"There is no command {args[0]!r}. {hint}")
+        return super().resolve_command(ctx, args)
+
     def invoke(self, ctx: click.Context) -> object:
         """Run a part; errors become one line, warnings too."""
         if ctx.params.get("debug"):
-            return super().invoke(ctx)
+            return _with_remedy(super().invoke, ctx)
         with warnings.catch_warnings():
             warnings.simplefilter("default")  # each place warns once
             warnings.showwarning = _show_warning
             try:
-                return super().invoke(ctx)
+                return _with_remedy(super().invoke, ctx)
             except (click.ClickException, click.exceptions.Exit, click.Abort):
                 raise
             except KeyboardInterrupt:
@@ -59,7 +77,28 @@ class Parts(click.Group):
                 from skdpgen.utils import in_a_line
 
                 # without `in_a_line` an error of pandas could print a cell
-                raise click.ClickException(in_a_line(error)) from None
+                text = for_the_command_line(in_a_line(error))
+                raise click.ClickException(text) from None
+
+
+def _with_remedy(
+    invoke: Callable[[click.Context], object], ctx: click.Context
+) -> object:
+    """Run a part; what is said of a wrong or missing option names the options."""
+    try:
+        return invoke(ctx)
+    except click.NoSuchOption as error:
+        if error.ctx is None or error.possibilities:
+            raise
+        names = [parameter.opts[-1] for parameter in error.ctx.command.params]
+        flags = ", ".join(sorted(name for name in names if name.startswith("-")))
+        text = f"{error.message} {error.ctx.info_name} has {flags}."
+        raise click.NoSuchOption(error.option_name, text, ctx=error.ctx) from None
+    except click.MissingParameter as error:
+        help_text = getattr(error.param, "help", None)
+        if error.message or not help_text:
+            raise
+        raise click.MissingParameter(help_text, error.ctx, error.param) from None
 
 
 @click.group(cls=Parts, context_settings={"help_option_names": ["-h", "--help"]})
@@ -89,7 +128,20 @@ def _show_warning(
     del filename, lineno, file, line  # a line of our code does not help users
     if category.__module__.startswith("skdpgen"):
         text = " ".join(str(message).split())
-        click.echo(f"Warning: {text}", err=True)
+        click.echo(f"Warning: {for_the_command_line(text)}", err=True)
+
+
+def for_the_command_line(text: str) -> str:
+    """Return a message whose remedies in Python are those of the command line.
+
+    Examples
+    --------
+    >>> for_the_command_line("List the labels in `classes=[...]`.")
+    'List the labels in `--classes no,yes`.'
+    """
+    for in_python, here in REMEDIES.items():
+        text = text.replace(in_python, here)
+    return text
 
 
 if __name__ == "__main__":
@@ -112,6 +164,10 @@ class About:
     is_text: bool
     is_image: bool = False
     decimal: str = "."
+    separator: str | None = None
+    encoding: str | None = None
+    multiline: bool = False
+    missing: Sequence[str] = ()
 
 
 def make_folder(folder: Path) -> None:

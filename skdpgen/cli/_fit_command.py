@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -17,6 +18,7 @@ from skdpgen.cli._command import About, make_folder, write_model
 from skdpgen.cli._options import (
     FILE,
     FOLDER,
+    NUMBER,
     TEXT_OPTIONS,
     TextOptions,
     text_options,
@@ -53,8 +55,8 @@ class FitOptions(TextOptions):
 @click.argument("file", type=FILE)
 @click.option("--out", type=FOLDER, required=True, help="Folder of the model.")
 @click.option("--target", help="Column that models are to predict, if there is one.")
-@click.option("--epsilon", type=float, default=1.0, show_default=True)
-@click.option("--delta", type=float, help="Default: far below 1 / rows.")
+@click.option("--epsilon", type=NUMBER, default=1.0, show_default=True)
+@click.option("--delta", type=NUMBER, help="Default: far below 1 / rows.")
 @click.option(
     "--method",
     default="pairwise",
@@ -122,16 +124,25 @@ def command(file: Path, out: Path, **options: Unpack[FitOptions]) -> None:
         schema = Schema()
         if options["schema"]:
             schema = read_schema(options["schema"], options["target"], options["table"])
+        names = check_columns(table, options["target"], schema)
+        if table.is_text:
+            refuse_rows_as_names(file, names, schema)
         description = About(
-            check_columns(table, options["target"], schema),
+            names,
             options["target"],
             table.is_text,
             decimal=table.decimal,
+            separator=table.separator,
+            encoding=table.encoding,
+            multiline=table.multiline,
+            missing=list(table.missing),
         )
         rows = private_rows(table, description, schema, options["task"], synthesizer)
     make_folder(out)
     _fit(synthesizer, rows)
     write_model(out, synthesizer, description)
+    if description.is_text and options["encoding"] is None:
+        _warn_of_encoding(synthesizer)
     if not options["quiet"]:
         click.echo(synthesizer.privacy_)
         click.echo(f"Wrote {out}. Next: skdpgen sample {out} -o synthetic.csv")
@@ -257,6 +268,8 @@ def read_schema(
             return Schema.load(path)
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise click.UsageError(f"{path} is no TOML: {error}.") from None
+        except ValueError as error:
+            raise click.UsageError(f"{path}: {error}") from None
     content = read_json(path, "A schema that is no .toml file")
     kind = format_of(content)
     if kind == "skdpgen":
@@ -301,6 +314,57 @@ def check_columns(table: TableFile, target: str | None, schema: Schema) -> list[
             "put it under [target]."
         )
     return names
+
+
+NUMBER_OR_DATE = re.compile(r"\s*[+-]?\d[\d.,/-]*\s*")
+
+
+def refuse_rows_as_names(path: Path, names: Sequence[str], schema: Schema) -> None:
+    """Raise if the first line may be a row: names are public, and are published.
+
+    Numbers and dates are names if a schema has them, or if three or more increase from
+    left to right, as years or pixels do. The message does not quote them.
+
+    Examples
+    --------
+    >>> from skdpgen.tables import Schema
+    >>> refuse_rows_as_names(Path("a.csv"), ["land", "2019", "2020", "2021"], Schema())
+    """
+    known = {str(name) for name in schema.columns}
+    odd = [n for n in names if NUMBER_OR_DATE.fullmatch(n) and n not in known]
+    if not odd or odd == [str(i) for i in range(len(names))]:
+        return
+    try:
+        numbers = [float(name) for name in odd]
+        is_series = all(a < b for a, b in pairwise(numbers))
+    except ValueError:  # dates
+        is_series = True
+    if len(odd) < 3 or not is_series:
+        raise click.UsageError(
+            f"The first line of {path} must hold the names of columns, which are "
+            "published. It holds numbers or dates, so it may be a row: put a line of "
+            "names above it. If they are names, describe those columns in a schema."
+        )
+
+
+MANY_MISSING = 0.2
+
+
+def _warn_of_encoding(synthesizer: Synthesizer) -> None:
+    """Say where many cells are missing, by released counts: bytes may be no UTF-8."""
+    columns = synthesizer.columns_
+    if "missing" not in columns:
+        return
+    lowest = columns["missing"] - 2 * columns["missing_noise"]
+    shares = columns["missing"][lowest > MANY_MISSING]
+    if len(shares):
+        listed = ", ".join(f"{name} (about {v:.0%})" for name, v in shares.items())
+        click.echo(
+            f"Warning: Many cells are missing: {listed}. If the file has text there, "
+            "it is not UTF-8: say how it is written, as --encoding cp1252. Another "
+            "fit costs its epsilon again.",
+            err=True,
+        )
 
 
 def private_rows(

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import click
+from click.core import ParameterSource
 
 from skdpgen.cli._command import About, read_model
-from skdpgen.cli._options import FILE, FOLDER, TextOptions, text_options
+from skdpgen.cli._options import (
+    FILE,
+    MODEL_FOLDER,
+    NEW_FILE,
+    TEXT_OPTIONS,
+    TextOptions,
+    text_options,
+)
 
 if TYPE_CHECKING:
     from skdpgen.cli._table_files import TableFile
@@ -18,14 +26,15 @@ FEWEST, MOST = 5_000, 20_000  # synthetic rows that are compared
 IMAGES = 5_000  # of each side
 READ = 4 * MOST  # real rows that are kept of a file of any length
 NUMBER = "\0number"  # a column that no file has
+COMMAND_LINE = ParameterSource.COMMANDLINE
 
 
 @click.command("report")
-@click.argument("model", type=FOLDER)
+@click.argument("model", type=MODEL_FOLDER)
 @click.option(
     "-o",
     "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=NEW_FILE,
     required=True,
     help="An .html file; the same as data goes beside it, as .json.",
 )
@@ -47,7 +56,9 @@ def command(
     synthetic rows.
     """
     if out.suffix != ".html":
-        raise click.UsageError(f"--out must be an .html file. Got {out}.")
+        raise click.UsageError(
+            f"--out must be an .html file. Got {out}; a browser prints it as PDF."
+        )
     if test is not None and real is None:
         raise click.UsageError("--test needs --real: the rows that were fitted.")
     synthesizer, description = read_model(model)
@@ -59,6 +70,17 @@ def command(
         click.echo("Training models on synthetic and on real rows ...", err=True)
     write_report(synthesizer, description, out, *rows)
     click.echo(f"Wrote {out}, and the same as data: {out.with_suffix('.json')}.")
+
+
+def _as_in_the_fit(text: TextOptions, description: About) -> TextOptions:
+    """Return options of text files; those that were not given are those of the fit."""
+    source = click.get_current_context().get_parameter_source
+    is_given = {name: source(name) is COMMAND_LINE for name in TEXT_OPTIONS}
+    chosen = {
+        name: value if is_given[name] else getattr(description, name)
+        for name, value in text.items()
+    }
+    return cast("TextOptions", chosen)
 
 
 def write_report(
@@ -135,9 +157,12 @@ def _rows_of(
         return None
     if description.is_image:
         return _images(path, part, synthesizer)
-    from skdpgen.cli._table_files import TableFile
+    from skdpgen.cli._table_files import MARKS, TableFile, kind_of
 
-    return _rows(TableFile(path, **text), description)
+    as_fitted = _as_in_the_fit(text, description)
+    if kind_of(path) in MARKS:  # its ending says what stands between cells
+        as_fitted["separator"] = text["separator"]
+    return _rows(TableFile(path, **as_fitted), description)
 
 
 def _images(path: Path, part: str, synthesizer: Synthesizer) -> Rows:

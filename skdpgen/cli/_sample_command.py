@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from skdpgen.cli._command import About, read_model
-from skdpgen.cli._options import FOLDER
+from skdpgen.cli._options import MODEL_FOLDER, NEW_FILE_OR_PRINTED
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from skdpgen.utils import Synthesizer
 
+PLAIN = re.compile(r"\s*[+-]?\d+\.\d+(?:[eE][+-]?\d+)?\s*")  # no unit, no groups
+
 
 @click.command("sample")
-@click.argument("model", type=FOLDER)
+@click.argument("model", type=MODEL_FOLDER)
 @click.option(
     "-n", "--rows", type=click.IntRange(1), help="Default: as many as fitted."
 )
 @click.option(
     "-o",
     "--out",
-    type=click.Path(dir_okay=False, path_type=Path, allow_dash=True),
+    type=NEW_FILE_OR_PRINTED,
     required=True,
     help=".csv, .tsv, .parquet, .feather; .npz for images; - prints a CSV.",
 )
@@ -105,9 +108,20 @@ def _with_decimal(
     if synthesizer.task_ == "regression":
         names.add(description.target)
     for name in names & set(X.columns):
-        texts = {v: str(v).replace(".", description.decimal) for v in X[name].dropna()}
+        texts = {v: _with_mark(str(v), description.decimal) for v in X[name].dropna()}
         X[name] = X[name].map(texts).astype(object)
     return X
+
+
+def _with_mark(text: str, decimal: str) -> str:
+    """Return a plain number with a decimal mark; other forms have their own already.
+
+    Examples
+    --------
+    >>> _with_mark("84.5", ","), _with_mark("1.234,50 €", ",")
+    ('84,5', '1.234,50 €')
+    """
+    return text.replace(".", decimal) if PLAIN.fullmatch(text) else text
 
 
 def _of_one_type(X: pd.DataFrame, synthesizer: Synthesizer) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Unpack
 import click
 
 from skdpgen.cli._fit_command import check_columns, known_schema, read_schema
-from skdpgen.cli._options import FILE, TextOptions, text_options
+from skdpgen.cli._options import FILE, NEW_FILE, TextOptions, text_options
 
 if TYPE_CHECKING:
     from skdpgen.cli._table_files import TableFile
@@ -47,7 +47,6 @@ OPEN = """
 # [columns.{name}]
 # type = "{kind}"
 """
-OUT = click.Path(dir_okay=False, path_type=Path)
 TABLE = click.option("--table", help="Table that is meant if SCHEMA describes several.")
 
 
@@ -61,7 +60,7 @@ def command() -> None:
 @click.option(
     "-o",
     "--out",
-    type=OUT,
+    type=NEW_FILE,
     required=True,
     help="A .toml file.",
 )
@@ -131,7 +130,11 @@ def check(
 @command.command("convert")
 @click.argument("schema", type=FILE)
 @click.option(
-    "-o", "--out", type=OUT, required=True, help="A .toml file, or .json for --to."
+    "-o",
+    "--out",
+    type=NEW_FILE,
+    required=True,
+    help="A .toml file, or .json for --to.",
 )
 @click.option(
     "--to",

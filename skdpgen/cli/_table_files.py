@@ -21,7 +21,7 @@ import pandas as pd
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from skdpgen.cli._text_records import Dialect, Records, table_of
+from skdpgen.cli._text_records import SAVE_AS_CSV, Dialect, Records, table_of
 from skdpgen.tables import ArrowFile, Chunks
 from skdpgen.utils import (
     Frame,
@@ -33,7 +33,12 @@ PARQUET = (".parquet", ".pq")
 ARROW = (".arrow", ".feather", ".ipc")
 READ = (*TEXT, *PARQUET, *ARROW, ".npz")
 MARKS = {".tsv": "\t"}
+WORKBOOKS = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
+SAVE_AS_NPZ = "Save images by `np.savez_compressed('images.npz', x=images, y=labels)`."
+BEGINNINGS = dict.fromkeys(PARQUET, b"PAR1") | dict.fromkeys(ARROW, b"ARROW1")
 UNKNOWN = "{path} must be one of {known}{more}. Got {suffix!r}; rename or convert it."
+# as they are typed; a header with one name may be cut by another than it has
+SEPARATORS = {";": "';'", "\t": r"'\t'", "|": "'|'", ",": "','"}
 NO_DECIMAL = "--decimal must be a point or a comma, and not the separator. Got {!r}."
 # with a comma before decimals: 1.234,50 and 1.234 and 0,5; dates are none of them
 COMMA_NUMBER = r"\s*[+-]?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d+)?(?:[eE][+-]?\d+)?\s*"
@@ -66,13 +71,18 @@ class TableFile:
 
     def __post_init__(self) -> None:
         """Raise if the file is of no kind that is known, or cannot be split so."""
-        if kind_of(self.path) not in READ:
+        kind = kind_of(self.path)
+        if kind in WORKBOOKS:
+            raise click.UsageError(f"{self.path} is a workbook. {SAVE_AS_CSV}")
+        if kind == ".npy":
+            raise click.UsageError(f"{self.path} must be an .npz. {SAVE_AS_NPZ}")
+        if kind not in READ:
             raise click.UsageError(
                 UNKNOWN.format(
                     path=self.path,
                     known=", ".join(READ),
                     more=" (or .csv.gz)",
-                    suffix=kind_of(self.path),
+                    suffix=kind,
                 )
             )
         mark = self._records.dialect.separator  # its parameters are checked
@@ -93,7 +103,17 @@ class TableFile:
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise click.UsageError(
-                f"Names in {self.path} must differ. Got {', '.join(twice)} twice."
+                f"Names in {self.path} must differ. Got {', '.join(twice)} twice; "
+                "rename one of them in its first line."
+            )
+        own = self._records.dialect.separator
+        others = [mark for mark in SEPARATORS if mark in names[0] and mark != own]
+        if len(names) == 1 and others and self.separator is None:
+            here, other = SEPARATORS[own], SEPARATORS[others[0]]
+            raise click.UsageError(
+                f"The first line of {self.path} holds no {here} between names, but "
+                f"{other}. Say --separator {other}, or --separator {here} if the file "
+                "has one column."
             )
         return names
 
@@ -150,6 +170,13 @@ def kind_of(path: Path) -> str:
 def _pieces_of_arrow(path: Path, kind: str, rows: int) -> Iterator[pd.DataFrame]:
     import pyarrow as arrow
 
+    with path.open("rb") as file:
+        beginning = file.read(len(BEGINNINGS[kind]))
+    if beginning != BEGINNINGS[kind]:
+        raise click.UsageError(
+            f"{path} is no {'Parquet' if kind in PARQUET else 'Arrow'} file, whatever "
+            "its name says. Write it again, or give it the ending of what it is."
+        )
     if kind in PARQUET:
         import pyarrow.parquet as parquet
 
@@ -270,8 +297,6 @@ def check_writable(path: Path, *, images: bool = False) -> None:
                 path=path, known=", ".join(endings), more="", suffix=kind_of(path)
             )
         )
-    if not path.absolute().parent.is_dir():
-        raise click.UsageError(f"There is no folder {path.absolute().parent}.")
 
 
 # ----------------------------------------------------------------------------
@@ -394,6 +419,8 @@ def _pieces(parts: list[StoredArray]) -> Iterator[tuple[Array, ...]]:
 
 
 def _parts(path: Path, part: str) -> list[StoredArray]:
+    if not zipfile.is_zipfile(path):
+        raise click.UsageError(f"{path} is no .npz file. {SAVE_AS_NPZ}")
     with np.load(path, allow_pickle=False) as file:
         names = {name.lower(): name for name in file}
     # a file may hold both parts, each under names of its own

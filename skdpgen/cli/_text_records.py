@@ -172,6 +172,8 @@ MARKS = {
     codecs.BOM_UTF16_BE: "utf-16-be",
 }  # the byte-order mark of UTF-32 begins with one of these, and its header has NUL
 ERRORS = "skdpgen-unreadable"
+WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # .xlsx and .ods, and .xls
+SAVE_AS_CSV = "Save the sheet as CSV (in Excel: CSV UTF-8), and name that file."
 
 
 def _unreadable(error: UnicodeError) -> tuple[str, int]:
@@ -385,6 +387,13 @@ class Records:
         """Return the names in the header; raise if it cannot be read."""
         header = next(self._records(), [""])[0]
         if UNREADABLE in header:
+            with self.path.open("rb") as file:
+                beginning = file.read(4)
+            if beginning in WORKBOOKS:
+                raise click.UsageError(
+                    f"{self.path} is a workbook or an archive, whatever its name says. "
+                    f"{SAVE_AS_CSV}"
+                )
             raise click.UsageError(
                 f"The header of {self.path} cannot be read as "
                 f"{self.dialect.encoding or 'UTF-8'}. Say how the file is written: "

@@ -509,7 +509,7 @@ class SyntheticUtility:
     classifiers : sequence of str or None, default=None
         Names of a subset of the models; None takes all 12.
     metric : str or None, default=None
-        What :meth:`__call__` averages: "roc_auc", "average_precision", "f1" or
+        What ``__call__`` averages: "roc_auc", "average_precision", "f1" or
         "accuracy" of two classes; "macro_f1", "weighted_f1" or "accuracy" of
         several; "r2" or "rmse" (returned negative) of numbers. None takes
         ``roc_auc``, ``macro_f1`` ("paper": ``weighted_f1``) and ``r2``.
@@ -527,7 +527,7 @@ class SyntheticUtility:
     their own on flat pixels, whatever the protocol; ``"cnn"``, a small convolutional
     network, can be requested by name.
 
-    The encoding (see :class:`TableEncoder`) is learnt from the synthetic rows. Of
+    The encoding (see ``TableEncoder``) is learnt from the synthetic rows. Of
     two classes the positive one is the last, sorted as numbers if all are numbers
     and as text otherwise. A model that cannot learn, because only one class was
     sampled or because its fit failed, scores chance (ROC-AUC 1/2, average precision

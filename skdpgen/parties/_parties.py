@@ -110,7 +110,7 @@ class Answering(Protocol):
 
 
 class Parties:
-    """Rows of several parties, for :meth:`fit` in place of a table.
+    """Rows of several parties, for ``fit`` in place of a table.
 
     Each release sends one public question to all parties. Each party answers with exact
     sums of its rows. This process adds them up and adds the noise once. The result is

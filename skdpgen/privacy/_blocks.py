@@ -66,7 +66,7 @@ class Histograms:
     ``1 / scales[i]`` times as large.
 
     *Exact.* Rows are counted in whole numbers, and scaled once. Scales are cut to 23
-    bits, downwards (:func:`shortened`), here and so in ``structure``: their products
+    bits, downwards (``shortened``), here and so in ``structure``: their products
     with counts of up to :math:`2^{30}` have 53 bits and are not rounded, so that a row
     moves them by the scale, and not by an error that grows with the count.
 
@@ -216,8 +216,8 @@ class Vectors:
     *Exact.* The entries of a clipped row are rounded towards zero, to multiples of
     :math:`2^{-b}` times the bound (as a power of two), where b is 35 to 44 and depends
     on ``width`` alone. No entry grows and no sign changes, so the norm stays within
-    ``bound``, truly (:func:`below`) and not only up to rounding; and the sum has the
-    same bits for rows in any order (:class:`ExactSum`).
+    ``bound``, truly (``below``) and not only up to rounding; and the sum has the
+    same bits for rows in any order (``ExactSum``).
     """
 
     width: int

@@ -126,7 +126,7 @@ class PrivacyBudget:
 def default_delta(n_rows: int | None) -> float:
     r"""Return the delta of a budget that names none: a power of ten.
 
-    At most :data:`LARGEST_DELTA`, and at most a tenth of one over the number of rows: a
+    At most ``LARGEST_DELTA``, and at most a tenth of one over the number of rows: a
     mechanism that publishes each row with probability delta, in full, would then show
     one in a tenth of its uses, or fewer.
 

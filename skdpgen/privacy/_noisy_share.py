@@ -113,13 +113,13 @@ def masked(
     about : str
         A text that is unique to this message (:func:`about_words`).
     """
-    hidden = list(numbers)
+    own = b"".join((n % MODULUS).to_bytes(N_BYTES, "little") for n in numbers)
+    hidden = _digits(own)
     for partner, key in keys.items():
         pair = json.dumps([*sorted((name, partner)), about])
-        words = _words(key, pair, len(hidden))
-        sign = 1 if name < partner else -1
-        hidden = [n + sign * word for n, word in zip(hidden, words, strict=True)]
-    return b"".join((n % MODULUS).to_bytes(N_BYTES, "little") for n in hidden)
+        words = _digits(_words(key, pair, len(hidden)))
+        hidden += words if name < partner else -words
+    return _modulo(hidden)
 
 
 def unmasked(messages: Sequence[bytes]) -> list[int]:
@@ -132,14 +132,42 @@ def unmasked(messages: Sequence[bytes]) -> list[int]:
     >>> unmasked([masked(own, who, keys[who], "1") for who, own in numbers.items()])
     [7, -35]
     """
-    columns = zip(*map(_read, messages), strict=True)
-    totals = [sum(column) % MODULUS for column in columns]
-    return [n - MODULUS if n >= MODULUS // 2 else n for n in totals]
+    first, *others = map(_digits, messages)
+    for other in others:
+        if other.shape != first.shape:
+            raise ValueError("Messages must hold as many numbers. Got other lengths.")
+        first += other
+    total = _modulo(first)
+    starts = range(0, len(total), N_BYTES)
+    return [
+        int.from_bytes(total[i : i + N_BYTES], "little", signed=True) for i in starts
+    ]
 
 
-def _read(message: bytes) -> list[int]:
-    starts = range(0, len(message), N_BYTES)
-    return [int.from_bytes(message[i : i + N_BYTES], "little") for i in starts]
+def _digits(message: bytes) -> NDArray[np.int64]:
+    """Return whole numbers by their digits to base 2^32, the lowest first.
+
+    The digits of some numbers are added without a carry; 64 bits hold sums of 2^31.
+    """
+    return np.frombuffer(message, "<u4").astype(np.int64).reshape(-1, N_BYTES // 4)
+
+
+def _modulo(digits: NDArray[np.int64]) -> bytes:
+    """Return numbers modulo 2^128; digits may be negative, or too large.
+
+    Examples
+    --------
+    >>> minus_one = _modulo(_digits(bytes(16)) - np.array([1, 0, 0, 0]))
+    >>> minus_one == bytes([255] * 16)
+    True
+    """
+    carry = np.zeros(len(digits), dtype=np.int64)
+    kept = np.empty(digits.shape, dtype="<u4")
+    for place in range(digits.shape[1]):
+        total = digits[:, place] + carry
+        kept[:, place] = total & 0xFFFFFFFF
+        carry = total >> 32  # rounded down, of negative ones, too
+    return kept.tobytes()
 
 
 def check_keys(keys: Mapping[str, bytes]) -> None:
@@ -162,9 +190,10 @@ def check_keys(keys: Mapping[str, bytes]) -> None:
         raise ValueError("Each two parties must have their own key. Got one twice.")
 
 
-def _words(key: bytes, about: str, n: int) -> list[int]:
+def _words(key: bytes, about: str, n: int) -> bytes:
     stream: Any = hashlib.shake_256(key + about.encode())
-    return _read(stream.digest(N_BYTES * n))
+    words: bytes = stream.digest(N_BYTES * n)
+    return words
 
 
 # ----------------------------------------------------------------------------

@@ -257,7 +257,7 @@ def functional_oracle(
     space of A: at most :math:`\|g\|`. So a step is a Gaussian mechanism of sensitivity
     1, at any points, and points may come from earlier steps because each step draws
     its own G. Covariances are those of the slopes of G themselves, exactly (see
-    :func:`slope_noise`), not of an approximation that spans fewer directions than the
+    ``slope_noise``), not of an approximation that spans fewer directions than the
     function does. The divisor is fixed beforehand: the realised sample size would tell
     about rows.
 

@@ -126,7 +126,7 @@ class Query:
 
     *Sums of parts.* The blocks' sums are exact, so those of parts can be merged in any
     order and any tree, and have the bits of the sum over all rows at once
-    (:class:`~skdpgen.privacy._exact_sum.ExactSum`). Sums carry no noise: they are as
+    (``ExactSum``). Sums carry no noise: they are as
     private as the rows.
 
     Parameters
@@ -604,7 +604,7 @@ class PartialSum:
         """Return these sums with the query of a question; raise if they do not fit it.
 
         The sender is not trusted with the form of its sums: see
-        :func:`~skdpgen.privacy._query.are_alike`.
+        ``are_alike``.
         """
         if not are_alike(dict(self.totals), question.query.sums(())):
             raise ValueError(

@@ -7,7 +7,7 @@ Privacy losses are composed by dp-accounting [6]_, which is imported here alone,
 when it is first needed (.3 seconds). What is ours, and why:
 
 * *The calibration.* Theirs composes on one grid of losses some 30 times; this one looks
-  for the root on a coarse grid and checks it on a fine one (:func:`_smallest`).
+  for the root on a coarse grid and checks it on a fine one (``_smallest``).
 * *Moments.* Neither dp-accounting nor autodp has the Renyi divergence of a sampled step
   whose row is replaced, which curves of whole fits need. Where a row is removed they
   have it; it is the same sum that a replaced row needs, in a tenth of the time.

@@ -191,7 +191,7 @@ class DistinctCounts:
     All values of many rows would not fit into memory. So beyond ``EXACT`` rows, public
     or released, the number of taken slots, of m, is released instead. A public hash
     gives each value a slot, if it takes part at all: one in :math:`2^l` values does.
-    The level l depends on ``n_rows`` only; :meth:`estimate` computes the number of
+    The level l depends on ``n_rows`` only; ``estimate`` computes the number of
     values, which is post-processing.
 
     *Proof* that a row moves either number by at most 1, as

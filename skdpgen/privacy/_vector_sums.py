@@ -135,7 +135,7 @@ class Moments:
     ``b``; at b² = 1/2 the second moments cost nothing.
 
     *Exact.* Entries of v are rounded towards zero, which lets no norm grow, and sums
-    have the same bits for rows in any order (:class:`ExactSum`). Outer products of
+    have the same bits for rows in any order (``ExactSum``). Outer products of
     entries with 21 bits are exact: they are those of another vector, no longer than v.
     Squares of finer entries are rounded in turn, by less than g each, so they are
     squares up to :math:`e = \sqrt d\, g`, and two rows are up to 2be farther apart than
@@ -237,11 +237,11 @@ class OuterProducts:
     *Exact.* What is left of the norm of a layer, :math:`r^2 \le b_l`, is shared out
     evenly, :math:`\|u\| = \|v\| = r`, and both are rounded towards zero, to multiples
     of h, a power of two and :math:`2^{-21}` times a root of the bound. No norm grows, so
-    neither does :math:`\|u\| \|v\|`, truly (:func:`below`); no sign changes, and of
+    neither does :math:`\|u\| \|v\|`, truly (``below``); no sign changes, and of
     a square u and v are the same vector still. Entries of the product are multiples of
     :math:`h^2`, :math:`2^{42}` of them at most, which matrix products in float64 add
     without rounding: the sum has the same bits for rows in any order
-    (:class:`ExactSum`). Computed norms, their products, roots and quotients are off by a
+    (``ExactSum``). Computed norms, their products, roots and quotients are off by a
     relative :math:`(m/2 + 24) u` at most, m being the lengths of all factors together;
     the margin, which both factors get, is more than :math:`2 (m + 16) u`.
 
@@ -490,7 +490,7 @@ class Layers:
     them may then be too small; so :math:`r (\sum_t \|u_t\| \|v_t\|)^2` is added, where r
     is above the relative error of any term. What comes out is at least the squared norm
     up to the rounding of a sum of squares, for which every row is made shorter
-    (:func:`below`), and the row is divided by its root over C if that is above 1. A row with an entry, or
+    (``below``), and the row is divided by its root over C if that is above 1. A row with an entry, or
     a norm, that is not finite becomes zero. Hence a row that joins or leaves moves the
     sum by at most C, independently of what ``per_row`` returns.
 

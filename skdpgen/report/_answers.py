@@ -126,6 +126,11 @@ def _lost(content: Mapping[str, Any]) -> dict[str, Any]:
         "n_bars": len(bars),
         "scale": _scale([bar["high"] for bar in bars]),
         "n_lines": len(lines),
+        "made_up": [
+            column["name"]
+            for column in content["columns"]
+            if column["type"] == "Regenerate"
+        ],
     }
 
 

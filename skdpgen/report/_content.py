@@ -24,9 +24,7 @@ from skdpgen.tables import (
     Numeric,
     Regenerate,
 )
-from skdpgen.utils import (
-    Synthesizer,
-)
+from skdpgen.utils import Synthesizer, own_version
 
 SUSPECTED = (0.01, 0.1, 0.5)  # probabilities before the rows are published
 SHOWN = 5  # synthetic rows
@@ -42,7 +40,6 @@ LOSSES = {  # shares in `columns_`, each with its standard error
     "no_cell": "outside the schema",
 }
 LIBRARIES = (
-    "skdpgen",
     "numpy",
     "pandas",
     "scikit-learn",
@@ -117,7 +114,10 @@ def report_content(
         "rows": _rows(synthesizer, random_state) if is_table else None,
         "figures": [] if is_table or not pictures else _images(synthesizer),
         "timing": _timing(synthesizer, TIMED if is_table else 10 * SHOWN_IMAGES),
-        "versions": {name: version(name) for name in LIBRARIES},
+        "versions": {
+            "skdpgen": own_version(),
+            **{name: version(name) for name in LIBRARIES},
+        },
         "python": platform.python_version(),
         "real": None,
     }

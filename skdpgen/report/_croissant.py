@@ -5,7 +5,6 @@ import gzip
 import hashlib
 import json
 from collections.abc import Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -20,7 +19,7 @@ from skdpgen.tables import (
     Regenerate,
     Schema,
 )
-from skdpgen.utils import Synthesizer
+from skdpgen.utils import Synthesizer, own_version
 
 CONFORMS_TO = "http://mlcommons.org/croissant/1.0"
 # the context that the specification recommends, with one term of our own at the end
@@ -215,7 +214,7 @@ def privacy_statement(synthesizer: Synthesizer) -> dict[str, Any]:
         **{key: certificate[key] for key in kept},
         "method": type(synthesizer).__name__,
         "software": "skdpgen",
-        "softwareVersion": version("skdpgen"),
+        "softwareVersion": own_version(),
     }
 
 

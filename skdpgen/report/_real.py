@@ -70,7 +70,7 @@ def beside_real(
     Returns
     -------
     dict
-        For :func:`with_real`, with the alarm first.
+        For ``with_real``, with the alarm first.
     """
     kind = IMAGES if is_image(real[0] if isinstance(real, tuple) else real) else TABLES
     train, held_out = _parts(real, random_state) if test is None else (real, test)

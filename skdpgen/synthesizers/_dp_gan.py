@@ -95,7 +95,7 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         "finetune" trains on public rows first, for free (DP-GAN-FT [3]_). "latent"
         trains on codes of a public lens, for images only (DP-GAN-MI [3]_).
     lens : name, lens, module, pair of callables or None, default=None
-        Lens of "latent", with a decoder. None is "shipped". See :mod:`skdpgen.lenses`.
+        Lens of "latent", with a decoder. None is "shipped". See ``skdpgen.lenses``.
     start : {"columns", "means", "nothing"} or None, default=None
         The release that the generator starts from. "columns" uses half of the budget
         for columns by class (None, for tables); "means" a tenth for the mean of each

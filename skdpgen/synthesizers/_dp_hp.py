@@ -62,7 +62,7 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
     classes, with the noise of one.
 
     For images, products are of all pairs of pixels, as differences from a black image
-    (:class:`~skdpgen.features.HermitePairs`): pass images on white as ``255 - X``.
+    (``HermitePairs``): pass images on white as ``255 - X``.
 
     Parameters
     ----------

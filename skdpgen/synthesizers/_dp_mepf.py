@@ -69,7 +69,7 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
     features are never negative (4 a² for a lens with negative features), and class
     counts of squared weight :math:`\beta = c^2` are free beside it; by
     :math:`\sqrt{1 + \beta}` if added or removed (proof:
-    :class:`~skdpgen.privacy.SideBySide`).
+    ``SideBySide``).
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
         the data either way; ``sample(class_distribution=...)`` asks for others.
     lens : name, lens or module
         Public features of images, by default "random": untrained filters. See
-        :mod:`skdpgen.lenses`; the paper has ``VGG19Lens(weights)``. Names are
+        ``skdpgen.lenses``; the paper has ``VGG19Lens(weights)``. Names are
         "random", "shipped", "scattering", and two whose lens DP-SGD trains on half of
         the budget: "private" has the layers of an auto-encoder, "private_classifier"
         those of a ResNet-20, as in appendix F

@@ -66,7 +66,7 @@ class DPMGESynthesizer(HasPresets, BaseSynthesizer):
 
     A row moves a sum of v with its counts by 2 if replaced, a sum of
     :math:`v v^\top` by :math:`\sqrt 2` (proofs: :class:`~skdpgen.privacy.WithCounts`,
-    :class:`~skdpgen.privacy.OuterProducts`). The effect of noise on covariances is
+    ``OuterProducts``). The effect of noise on covariances is
     known: their eigenvalues are shrunk accordingly.
 
     Parameters
@@ -104,7 +104,7 @@ class DPMGESynthesizer(HasPresets, BaseSynthesizer):
         Public encoder and decoder of images. None is a cosine transform with 160
         frequencies (100 each, in colour) that gives high ones more weight, or with
         "one_shot", whose codes are not rescaled by a release, the same weight. See
-        :mod:`skdpgen.lenses`.
+        ``skdpgen.lenses``.
     n_prototypes : int or None, default=None
         Prototypes of each class of images; None is as many as the noise allows.
     covariance : {"full", "pooled", "diagonal"} or None, default=None

@@ -57,16 +57,18 @@ FINE_BINS = 256
 class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
     r"""Tabular synthesizer from histograms of columns and of pairs of columns.
 
-    Four releases: every column by class; for a thirtieth of the budget, parities, which
-    are relationships of three and more columns that no pair shows; all pairs of
-    columns, coarsely; then, with most of the rest, the pairs that matter, by class. A
-    mixture of products of columns is trained on their exact moments, without sampling.
-    It takes seconds on a CPU.
+    Five releases: every column by class; products of the normal scores of numbers; for
+    a thirtieth of the budget, parities, which are relationships of three and more
+    columns that no pair shows; all pairs of columns, coarsely; then, with most of the
+    rest, the pairs that matter, by class. A mixture of products of columns is trained
+    on their exact moments, without sampling. Rows that it draws are moved until their
+    numbers are as correlated as the products say. It takes seconds on a CPU.
 
     For columns and pairs, rows are one-hot vectors, scaled to norm 1, without negative
     entries: one row moves the sum by at most :math:`\sqrt 2` if replaced and by 1 if
-    added or removed (:class:`~skdpgen.privacy.Weighted`). For sets of columns they are
-    signs (:class:`~skdpgen.privacy.SignProducts`). The resolution of histograms is
+    added or removed (:class:`~skdpgen.privacy.Weighted`). So do products of scores of
+    norm 1 at most (:class:`~skdpgen.privacy.OuterProducts`). For sets of columns rows
+    are signs (:class:`~skdpgen.privacy.SignProducts`). The resolution of histograms is
     public or released. With too few rows for pairs, the method is that of
     :class:`DPIndependentSynthesizer`.
 
@@ -226,7 +228,7 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         public_data: Any = None,
         groups: Any = None,
     ) -> Self:
-        """Release columns, then pairs, then the pairs that matter; train a mixture.
+        """Release columns, products, pairs and the pairs that matter; train a mixture.
 
         Parameters
         ----------
@@ -314,6 +316,7 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
             columns,
             cells,
             pairs,
+            measured.products,
             **chosen,
             parities=self.parity_release_,
             factors=class_factors(

@@ -450,9 +450,10 @@ def _read_pandas(frame: pd.DataFrame) -> Read:
 def _read_array(array: NDArray[Any], container: str) -> Read:
     pandas_kind(array.dtype, "X")
     if array.ndim != 2:
+        images = ", or images (n, height, width) or (n, channels, height, width)"
         raise ValueError(
             f"Expected 2D array, got {array.ndim}D array instead. Reshape your data: "
-            "X must be a table of rows and columns."
+            f"X must be a table of rows and columns{images if array.ndim > 2 else ''}."
         )
     if array.shape[1] == 0:
         raise ValueError("0 feature(s) (shape=(, 0)) while a minimum of 1 is required.")

@@ -15,6 +15,7 @@ from skdpgen.training._covariance import (
     class_correlations,
     class_covariances,
     class_variances,
+    least_move,
     nearest_correlation,
     shrink_symmetric,
 )
@@ -103,6 +104,7 @@ __all__ = [
     "effective_size",
     "fit_mixture",
     "fit_pair",
+    "least_move",
     "log_ratios",
     "match_embedding",
     "mean_signs",

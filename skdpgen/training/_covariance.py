@@ -243,3 +243,42 @@ def class_variances(
     energy = (differences**2).mean(axis=1, keepdims=True)
     kept = np.maximum(energy - noise, 0.0) / np.maximum(energy, np.finfo(float).tiny)
     return np.asarray(np.maximum(base + kept * differences, 0.0))
+
+
+# ----------------------------------------------------------------------------
+# From one correlation matrix to another.
+
+SMALLEST = 1e-6  # eigenvalue of a matrix whose root is inverted
+
+
+def least_move(before: Floats, after: Floats) -> Floats:
+    r"""Return the linear map that gives variables other correlations and moves least.
+
+    With E before and T after, the map
+
+    .. math:: E^{-1/2} (E^{1/2} T E^{1/2})^{1/2} E^{-1/2}
+
+    has the least mean squared distance of all maps from one to the other: it is the
+    optimal transport between Gaussians.
+
+    Parameters
+    ----------
+    before, after : ndarray of shape (d, d)
+        Positive definite.
+
+    Examples
+    --------
+    >>> before, after = np.eye(2), np.array([[1.0, 0.6], [0.6, 1.0]])
+    >>> linear = least_move(before, after)
+    >>> (linear @ before @ linear.T).round(6).tolist()
+    [[1.0, 0.6], [0.6, 1.0]]
+    """
+    root, inverse_root = _power(before, 0.5), _power(before, -0.5)
+    return np.asarray(inverse_root @ _power(root @ after @ root, 0.5) @ inverse_root)
+
+
+def _power(matrix: Floats, exponent: float) -> Floats:
+    """Return a power of a symmetric matrix, of which small eigenvalues are raised."""
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    powers = np.maximum(values, SMALLEST) ** exponent
+    return np.asarray((vectors * powers) @ vectors.T)

@@ -25,6 +25,16 @@ EARLIEST = (1980, 1, 1, 0, 0, 0)  # that a zip archive can say: equal files are 
 KINDS = frozenset("biufcUSMm")  # of dtypes: numbers, text and times, never objects
 MOST_MEMBERS = 1_000_000
 
+
+def own_version() -> str:
+    """Return the version of this package, from its one source.
+
+    An import of ``skdpgen`` here would import all that its `__init__` names.
+    """
+    version: str = sys.modules["skdpgen"].__version__
+    return version
+
+
 # ----------------------------------------------------------------------------
 # A zip archive: a header, and members that it lists with their checksums.
 
@@ -42,8 +52,7 @@ def pack(header: Mapping[str, JSON], members: Mapping[str, bytes]) -> bytes:
         name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
         for name, data in members.items()
     }
-    version = getattr(sys.modules["skdpgen"], "__version__", "of unknown version")
-    content = {"format": FORMAT, "skdpgen": version, **header, "members": listed}
+    content = {"format": FORMAT, "skdpgen": own_version(), **header, "members": listed}
     file = io.BytesIO()
     with ZipFile(file, "w", ZIP_STORED) as archive:
         for name, data in {HEADER: json_bytes(content, indent=2), **members}.items():
@@ -107,9 +116,8 @@ def check_format(header: Any) -> None:
     if type(number) is not int or number < 0:
         raise FileFormatError(f"{HEADER} does not state a format")
     if number > FORMAT:
-        version = getattr(sys.modules["skdpgen"], "__version__", "of this version")
         raise NewerFormatError(
-            f"This file has format {number}; skdpgen {version} reads {FORMAT}. "
+            f"This file has format {number}; skdpgen {own_version()} reads {FORMAT}. "
             "Install a newer skdpgen."
         )
 

@@ -20,7 +20,12 @@ from skdpgen.benchmark import (
 from skdpgen.benchmark._cells import REAL, Cell, Source
 from skdpgen.benchmark._measure_cell import measure_cell
 from skdpgen.benchmark._run_cells import CellStore, write_whole
-from tests.benchmark._small_run import SMALL, command, write_small_run
+from tests.benchmark._small_run import (
+    SMALL,
+    cells_computed,
+    command,
+    write_small_run,
+)
 
 # rare values are found or not as the noise has it
 pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.RareValuesWarning")
@@ -123,7 +128,8 @@ def test_what_failed_is_kept_told_and_tried_again_if_asked(
     before = stamps(tmp_path)
     assert "1 of 1 cells were there already" in command(*arguments, code=1)
     assert stamps(tmp_path) == before
-    command(*arguments, "--retry", code=1)
+    with cells_computed("here"):
+        command(*arguments, "--retry", code=1)
     (row,) = CellStore(tmp_path).rows().values()
     assert row["error"] == "SchemaRequiredError"
     assert "\n" not in row["message"]
@@ -144,17 +150,50 @@ def test_an_error_quotes_no_cell_of_a_private_table(folder, monkeypatch):
     assert known["message"] == "'Jane Doe'"
 
 
-def test_an_interrupted_run_leaves_no_process(folder, tmp_path):
+# stands in for a cell, and writes a row without what takes seconds to import
+FAKE = """
+import json, os, sys, time
+job = json.loads(sys.stdin.readline())
+release, folder = job["cell"]["release"], os.path.join(job["out"], "cells")
+open(os.path.join(job["out"], f"{os.getpid()}.pid"), "w").close()
+time.sleep(600 * release)
+row = {"cell": %r[release], "release": release}
+with open(os.path.join(folder, row["cell"] + ".json"), "w") as file:
+    json.dump(row, file)
+"""
+
+
+def test_an_interrupted_run_leaves_no_process(folder, tmp_path, monkeypatch):
+    """The first cell ends, and the second would take ten minutes."""
+
     def stop(done, total, row):
         if row is not None:
+            while len(list(tmp_path.glob("*.pid"))) < 2:
+                time.sleep(0.01)
             raise KeyboardInterrupt
 
     config = BenchConfig.load(folder / "small.toml")
+    fake = FAKE % [cell.key for _, cell in config.cells()]
+    monkeypatch.setattr(_run_cells, "PROCESS", [sys.executable, "-S", "-c", fake])
     with pytest.raises(KeyboardInterrupt):
         run_cells(config, tmp_path, n_jobs=2, tell=stop)
-    there = CellStore(tmp_path).rows()
-    assert 1 <= len(there) < 3
-    assert not any("error" in row for row in there.values())
+    (row,) = CellStore(tmp_path).rows().values()
+    assert row["release"] == 0
+    assert "error" not in row
+    begun = {int(path.stem) for path in tmp_path.glob("*.pid")}
+    assert len(begun) >= 2
+    deadline = time.monotonic() + 30
+    while any(is_running(pid) for pid in begun):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def is_running(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def test_a_write_that_fails_leaves_what_was(tmp_path, monkeypatch):

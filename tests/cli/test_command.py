@@ -31,7 +31,7 @@ def run(*arguments, code=0):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("people")
-    X, y = load_example(3000)
+    X, y = load_example(2000)
     X.assign(status=y).to_csv(folder / "people.csv", index=False)
     X.assign(status=y).to_parquet(folder / "people.parquet")
     (folder / "empty.csv").write_text("")
@@ -44,7 +44,7 @@ def folder(tmp_path_factory):
     (folder / "other.toml").write_text('[columns."height"]\ntype = "Boolean"\n')
     (folder / "target.toml").write_text('[columns."status"]\ntype = "Boolean"\n')
     (folder / "people.xlsx").write_text(SECRET)
-    (folder / "not.parquet").write_text(SECRET)
+    (folder / "not.parquet").write_text(f"PAR1{SECRET}")  # damaged
     run("fit", folder / "people.csv", "--target", "status", "--classes", "left,stayed",
         "--out", folder / "model", "--quiet", "--epsilon", 20,
         "--method", "independent")  # fmt: skip
@@ -153,8 +153,9 @@ def test_an_inferred_schema_stays_marked_until_the_certificate(tmp_path, target)
 
 @pytest.mark.usefixtures("few_models")
 def test_demo_prints_one_screen_and_writes_its_files(monkeypatch, tmp_path):
-    monkeypatch.setattr(_demo_command, "N_ROWS", 1500)
+    monkeypatch.setattr(_demo_command, "N_ROWS", 1000)
     monkeypatch.setattr(_demo_command, "MODELS", ["lda"])
+    monkeypatch.setattr("skdpgen.metrics.detection_auc", lambda *tables: 0.5)
     folder = tmp_path / "demo"
     printed = run("demo", "--out", folder)
     # so few rows may warn
@@ -164,7 +165,7 @@ def test_demo_prints_one_screen_and_writes_its_files(monkeypatch, tmp_path):
     assert max(map(len, own)) <= 80
     assert (folder / "report.html").as_uri() in printed
     for name in ("private", "synthetic", "baseline"):
-        assert len(pd.read_csv(folder / f"{name}.csv")) == 1500
+        assert len(pd.read_csv(folder / f"{name}.csv")) == 1000
     assert (folder / "pairs.png").stat().st_size > 10_000
     assert load(folder / "model" / "model.skdpgen").privacy_.epsilon == 1
 
@@ -225,11 +226,11 @@ def test_report_beside_real_rows_says_so(folder, tmp_path):
 
 FIT = ("fit", "{}/people.csv", "--out", "{}/new")
 WRONG = {
-    "no command": (("fi",), 2, "No such command"),
+    "no command": (("fi",), 2, "Did you mean fit?"),
     "no file": (("fit", "--out", "m"), 2, "FILE"),
     "absent file": (("fit", "{}/none.csv", "--out", "m"), 2, "does not exist"),
     "no folder": (("fit", "{}/people.csv"), 2, "--out"),
-    "spreadsheet": (("fit", "{}/people.xlsx", "--out", "{}/new"), 2, "must be one of"),
+    "spreadsheet": (("fit", "{}/people.xlsx", "--out", "{}/new"), 2, "is a workbook"),
     "empty file": (("fit", "{}/empty.csv", "--out", "{}/new"), 2, "begin with names"),
     "names twice": (("fit", "{}/twice.csv", "--out", "{}/new"), 2, "must differ"),
     "header": (("fit", "{}/latin.csv", "--out", "{}/new"), 2, "--encoding cp1252"),
@@ -239,7 +240,7 @@ WRONG = {
     "not parquet": (("fit", "{}/not.parquet", "--out", "{}/new"), 1, "outside skdpgen"),
     "model is there": (("fit", "{}/people.csv", "--out", "{}/model"), 2, "already"),
     "target": ((*FIT, "--target", "Status"), 2, "must be a column"),
-    "epsilon is text": ((*FIT, "--epsilon", "one"), 2, "not a valid float"),
+    "epsilon is text": ((*FIT, "--epsilon", "one"), 2, "is no number"),
     "epsilon below 0": ((*FIT, "--epsilon", "-1"), 2, "--epsilon must be"),
     "delta": ((*FIT, "--delta", "2"), 2, "--delta must be"),
     "method": ((*FIT, "--method", "gan2"), 2, "must be one of"),
@@ -249,7 +250,7 @@ WRONG = {
     "task": ((*FIT, "--task", "ranking"), 2, "ranking"),
     "adjacency": ((*FIT, "--adjacency", "add"), 2, "add"),
     "broken schema": ((*FIT, "--schema", "{}/broken.toml"), 2, "no TOML"),
-    "odd schema": ((*FIT, "--schema", "{}/odd.toml"), 1, "Imaginary"),
+    "odd schema": ((*FIT, "--schema", "{}/odd.toml"), 2, "Imaginary"),
     "other schema": ((*FIT, "--schema", "{}/other.toml"), 2, "must be in"),
     "target in schema": (
         (*FIT, "--schema", "{}/target.toml", "--target", "status"),

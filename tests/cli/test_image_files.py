@@ -68,7 +68,7 @@ def digits(tmp_path_factory):
     folder = tmp_path_factory.mktemp("digits")
     rng = np.random.default_rng(0)
     sides = {}
-    for part, n in (("train", 600), ("test", 200)):
+    for part, n in (("train", 300), ("test", 100)):
         y = rng.integers(0, 2, n)
         x = rng.integers(0, 90, (n, 8, 8)).astype(np.uint8)
         x[y == 1, :4] += 150
@@ -81,6 +81,12 @@ def digits(tmp_path_factory):
     run("fit", folder / "plain.npz", "--method", "mge", "--epsilon", 20,
         "--out", folder / "unlabelled", "--quiet")  # fmt: skip
     return folder
+
+
+@pytest.fixture(autouse=True)
+def few_images_shown(monkeypatch):
+    """Let pictures show two rows of images; each image is slow to draw."""
+    monkeypatch.setattr("skdpgen.plotting._training.MOST_ROWS", 2)
 
 
 @pytest.mark.usefixtures("few_models")

@@ -3,6 +3,7 @@
 Noise is seeded, and there is little of it, so nothing depends on luck.
 """
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -318,3 +319,29 @@ def test_the_page_of_an_ugly_file_reads_real_cells_as_the_fit_did(tmp_path):
             "--quiet")  # fmt: skip
     run("report", model, "-o", page, "--real", path, "--quiet")
     assert "euro" in page.read_text(encoding="utf-8")
+
+
+def test_amounts_with_a_sign_keep_their_comma_beside_plain_ones(tmp_path):
+    rng = np.random.default_rng(0)
+    columns = {
+        "amount": [text + " €" for text in german(rng.gamma(2, 900, N))],
+        "weight": german(rng.normal(78, 14, N), 1),
+    }
+    path, model, out = tmp_path / "a.csv", tmp_path / "model", tmp_path / "b.csv"
+    pd.DataFrame(columns).to_csv(path, index=False, sep=";")
+    with insecure_noise_seed(1):
+        run("fit", path, "--out", model, "--method", "independent", "--epsilon", 30,
+            "--quiet", "--separator", ";", "--decimal", ",")  # fmt: skip
+    run("sample", model, "-n", 500, "-o", out, "--seed", 0)
+    drawn = pd.read_csv(out, dtype=str)
+    assert drawn["amount"].str.fullmatch(COMMA + " €").all()
+    assert drawn["weight"].str.fullmatch(r"-?\d+,\d").all()
+
+    # the same file beside the model: it is read as it was for the fit
+    run("report", model, "-o", tmp_path / "r.html", "--real", path, "--quiet")
+    distances = json.loads((tmp_path / "r.json").read_text())["real"]["distances"]
+    assert distances[0]["synthetic"] < 0.2
+    tabs = tmp_path / "b.tsv"
+    run("sample", model, "-n", 500, "-o", tabs, "--seed", 0)
+    run("report", model, "-o", tmp_path / "r.html", "--real", path, "--test", tabs,
+        "--quiet")  # fmt: skip

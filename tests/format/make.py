@@ -82,6 +82,10 @@ def cases():
         "schema and rules": (of_columns(**everything()), *load_everything()),
         "array": (of_columns(), tables["array"].X, tables["array"].y),
         "pairs without labels": (_variants.maker(DPPairwiseSynthesizer)(), X, None),
+        "numbers that agree": (
+            _variants.maker(DPPairwiseSynthesizer)(epsilon=30.0),
+            *two_numbers(),
+        ),
         "public images": (
             _variants.maker(DPMGESynthesizer)(lens=CosineLens(9), classes=[0, 1]),
             pixels,
@@ -89,6 +93,15 @@ def cases():
         ),
     }
     return {file_name(name): case for name, case in found.items()}
+
+
+def two_numbers():
+    """Return rows of two numbers that nearly agree, and labels."""
+    rng, n = np.random.default_rng(0), 600
+    length = rng.normal(10, 2, n).round(1)
+    width = (length + rng.normal(0, 0.2, n)).round(1)
+    y = pd.Series(np.where(rng.random(n) < 0.5, "a", "b"), name="kind")
+    return pd.DataFrame({"length": length, "width": width}), y
 
 
 def few_numbers(name):

@@ -258,8 +258,8 @@ def clipped_sum(vectors, bound):
         rows = np.concatenate([formed(layer) for layer in vectors], axis=1)
     else:
         rows = np.asarray(vectors, dtype=np.float64)
-    norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    return (rows * np.minimum(1.0, bound / np.maximum(norms, 1e-300))).sum(axis=0)
+    norms = np.linalg.norm(rows, axis=1)
+    return np.minimum(1.0, bound / np.maximum(norms, 1e-300)) @ rows
 
 
 def formed(layer):

@@ -69,6 +69,7 @@ def outcome(synth, case, tape, spy, monkeypatch):
         for told in (tqdm.set_description, tqdm.set_postfix, tqdm.set_postfix_str):
             patch.setattr(tqdm, told.__name__, telling(told))
         patch.setattr(_private_encoder, "STEPS", 2)
+        patch.setattr(_private_encoder, "N_UNITS", 20)
         try:
             case.fit(synth)
             samples = synth.sample(), synth.sample(7, random_state=1)

@@ -68,6 +68,14 @@ WHAT_OTHERS_SUM = (
         (SHARES + "test_a_mask_is_used_once",),
     ),
     Bug(
+        "parities-of-any-number",
+        "a party takes a question about products of signs of any number of columns",
+        "skdpgen.privacy:Parities.check_asked",
+        "is_whole(n, 1, MOST_COLUMNS)",
+        "is_whole(n, 1)",
+        (ATTACKED + "test_parities_of_too_many_columns_are_refused_by_their_number",),
+    ),
+    Bug(
         "noise-of-53-bits",
         "noise in shares ends where a float does, and digits of the sum below it show",
         "skdpgen.privacy:whole_noise",

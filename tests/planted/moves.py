@@ -383,7 +383,7 @@ HOW_FAR_ROWS_MOVE = (
     Bug(
         "scores-by-the-ranks-of-the-batch",
         "normal scores of columns are centred by the rows of their batch",
-        "skdpgen.synthesizers.gaussian:ScoresOfRows.__call__",
+        "skdpgen.synthesizers.models:ScoresOfRows.__call__",
         "v = torch.from_numpy(rows / math.sqrt(self.room))",
         "v = torch.from_numpy((rows - rows.mean(axis=0)) / math.sqrt(self.room))",
         (

@@ -125,3 +125,17 @@ def test_add_remove_calls_the_number_of_rows_noisy(ugly):
     page = as_html(report_content(synthesizer))
     assert "Computed from about" in page
     assert "(the number was released with noise)" in page
+
+
+def test_columns_that_are_made_up_are_named_as_lost():
+    table = pd.DataFrame(
+        {"note": [f"text {i}" for i in range(3000)], "a": [1, 2] * 1500}
+    )
+    table.loc[:2500, "note"] = None
+    with pytest.warns(NotPrivateWarning), insecure_noise_seed(0):
+        synthesizer = DPIndependentSynthesizer(20.0).fit(table)
+    made = report_content(synthesizer)
+    assert answers(made)["lost"]["made_up"] == ["note"]
+    page = as_html({**made, "answers": answers(made)})
+    assert "No value is kept of note: made up for each row" in page
+    assert "nearly all values differ, written anew: note" in page

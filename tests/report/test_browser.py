@@ -12,6 +12,7 @@ import pytest
 
 from skdpgen import DPIndependentSynthesizer
 from skdpgen.report import as_html, beside_real, report_content, with_real
+from tests.conftest import train_few_models
 from tests.report._chromium import PLACE, Chromium, browser
 
 N = 1500
@@ -37,7 +38,9 @@ def page(tmp_path_factory):
     y = pd.Series(np.where(age + rng.normal(size=N) * 9 > 60, "yes", "no"))
     synthesizer = DPIndependentSynthesizer(5.0, classes=["no", "yes"]).fit(X, y)
     content = report_content(synthesizer)
-    content = with_real(content, beside_real(synthesizer.sample(N), (X, y)))
+    with pytest.MonkeyPatch.context() as patch:
+        train_few_models(patch)
+        content = with_real(content, beside_real(synthesizer.sample(N), (X, y)))
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(as_html(content), encoding="utf-8")
     return path

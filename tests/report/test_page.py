@@ -46,6 +46,7 @@ def test_names_of_columns_are_no_html(fitted):
     assert "&lt;b&gt;job&lt;/b&gt;" in page
 
 
+@pytest.mark.usefixtures("few_models")
 def test_the_page_asks_for_nothing_from_elsewhere(fitted):
     synthesizer, real = fitted
     content = report_content(synthesizer)
@@ -65,9 +66,10 @@ def test_without_privacy_the_page_says_so_first(fitted):
     assert "suspected before" not in page
 
 
+@pytest.mark.usefixtures("few_models")
 def test_models_learn_from_relations_that_the_baseline_lacks(fitted):
     rng = np.random.default_rng(0)
-    a, b = rng.normal(size=(2, 4000))
+    a, b = rng.normal(size=(2, 2000))
     rows = pd.DataFrame({"a": a, "b": b}), pd.Series(np.where(a * b > 0, "x", "y"))
     found = beside_real(rows, rows, pictures=False)
     best = found["scores"]["best"]

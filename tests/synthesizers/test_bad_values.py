@@ -89,7 +89,7 @@ kinds = st.sampled_from(
     column=kinds,
     adjacency=st.sampled_from(["replace", "add_remove"]),
 )
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @pytest.mark.filterwarnings("ignore::skdpgen.exceptions.SchemaWarning")
 def test_no_value_raises_or_shows(values, labels, column, adjacency):
     table = pd.DataFrame({"a": pd.Series(values, dtype=object)})

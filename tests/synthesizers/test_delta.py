@@ -215,7 +215,9 @@ STEPPED = [
     "synth", [DPIndependentSynthesizer(), *STEPPED], ids=lambda one: type(one).__name__
 )
 def test_a_search_counts_every_delta_that_a_fold_may_have(synth):
-    grid = [{"epsilon": 0.5}, {"epsilon": 2.0}]
+    grid = [{"epsilon": 2.0}]
+    if synth not in STEPPED:  # whose curves take seconds
+        grid.append({"epsilon": 0.5})
     unknown = search_cost(done(synth, *grid))
     for delta in (1e-5, 1e-7):
         known = search_cost(done(synth, *({**one, "delta": delta} for one in grid)))

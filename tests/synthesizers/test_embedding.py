@@ -455,6 +455,8 @@ def small(n_inputs):
 )
 def test_any_network_can_be_differentiated(name, share, tmp_path):
     case = CASES[name]
+    X, y = case.X[:200], None if case.y is None else case.y[:200]
+    case = replace(case, X=X, y=y)  # each row has a gradient of its own
     given = {"architecture": small, "feature_norm": share}
     synth = fitted(case, DPNTKSynthesizer, **given)
     X, _ = split(synth.sample(50), case)

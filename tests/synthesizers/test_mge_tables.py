@@ -12,11 +12,12 @@ from sklearn.base import clone
 from skdpgen import DPIndependentSynthesizer, DPMGESynthesizer, load
 from skdpgen.exceptions import NothingLearnedWarning
 from skdpgen.privacy import Release
-from skdpgen.synthesizers.gaussian._copula import joined, room_for, scales_of
-from skdpgen.synthesizers.models._mixture_model import (
+from skdpgen.synthesizers.gaussian._copula import joined, scales_of
+from skdpgen.synthesizers.models._mixture_model import _cell_at
+from skdpgen.synthesizers.models._score_products import (
     NormalScores,
-    _cell_at,
     order_of,
+    room_for,
     scores_of,
 )
 from skdpgen.tables import (

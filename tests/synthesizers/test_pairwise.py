@@ -56,7 +56,8 @@ def claims(synth):
     """Return each main release with its noise and the ledger's entry."""
     found = [(synth.release_, "columns")]
     found += [(one.released, "pairs") for one in synth.pair_releases_]
-    entries = [e for e in synth.privacy_.releases if not e.name.startswith("parities")]
+    between = ("parities", "products")
+    entries = [e for e in synth.privacy_.releases if not e.name.startswith(between)]
     return list(zip(found, entries[-len(found) :], strict=True))
 
 
@@ -75,13 +76,15 @@ def test_shares_sum_to_the_budget_and_are_named(n_rounds, adjacency):
     assert "histograms of 5 columns by class" in names
     last = synth.pair_releases_[-1]
     assert names[-1] == f"{len(last.pairs)} pairs of columns by class"
-    shares = [entry.share for entry in report.releases[-2 - n_rounds :]]
+    shares = [entry.share for entry in report.releases[-3 - n_rounds :]]
     assert sum(shares[1:]) == pytest.approx(0.4 * sum(shares))
+    assert "products of normal scores of 2 columns" in names[-2 - n_rounds]
+    assert 0.04 <= shares[1] / sum(shares[1:]) * (1 + 1e-9) <= 0.2
     assert names[-1 - n_rounds] == "parities of 2 to 5 of 5 columns by class"
-    assert 0 < shares[1] <= 0.1 * sum(shares[1:]) * (1 + 1e-9)
+    assert 0 < shares[2] <= 0.1 * sum(shares[2:]) * (1 + 1e-9)
     if n_rounds == 2:
         assert names[-2] == "10 pairs of columns"
-        assert shares[2] == pytest.approx(0.25 * sum(shares[2:]))
+        assert shares[3] == pytest.approx(0.25 * sum(shares[3:]))
         assert set(last.pairs) <= set(synth.pair_releases_[0].pairs)
     else:
         assert len(last.pairs) == 10

@@ -3,6 +3,8 @@
 Everything here reads types and column names, which are public, and no value of X.
 """
 
+from collections.abc import Iterator
+from io import IOBase
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +85,19 @@ def _check_rows(X: Any) -> None:
         )
     if isinstance(X, pd.Series):
         raise TypeError("X must be a table. Got a Series: call `X.to_frame()`.")
+    first = X[0] if isinstance(X, list | tuple) and X else None
+    if isinstance(X, tuple) and len(X) == 2 and getattr(first, "ndim", 0) > 1:
+        raise TypeError("X must be a table. Got a pair: call `fit(*X)`, with X and y.")
+    if isinstance(X, list) and getattr(first, "ndim", 0) > 1:
+        raise TypeError(
+            "X must be one array of images. Got a list: call `np.stack(X)`."
+        )
+    is_stream = isinstance(X, Iterator | IOBase) and not is_source(X)
+    if X is None or is_stream:
+        raise TypeError(
+            f"X must be a table. Got a {type(X).__name__}: make a `pd.DataFrame` of it "
+            "first. `Chunks` is for pieces of a table larger than memory."
+        )
 
 
 def _is_other_file(path: Path) -> bool:

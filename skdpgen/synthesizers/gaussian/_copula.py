@@ -1,19 +1,14 @@
 """DP-MGE on tables: a Gaussian copula, from two kinds of releases."""
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from skdpgen.privacy import (
-    Ledger,
-    OuterProducts,
     Release,
-    sensitivity,
     shortened,
 )
 from skdpgen.synthesizers.gaussian._measured import MeasuredMixture
@@ -21,6 +16,8 @@ from skdpgen.synthesizers.models import (
     CopulaModel,
     NormalScores,
     class_factors,
+    products_share,
+    release_products,
     single_columns,
 )
 from skdpgen.synthesizers.opening import (
@@ -29,16 +26,9 @@ from skdpgen.synthesizers.opening import (
     n_classes_of,
     with_shared_gaps,
 )
-from skdpgen.tables import Cells, EncodedBatch
+from skdpgen.tables import Cells
 from skdpgen.training import ClassConditional, class_correlations
-from skdpgen.utils import (
-    Key,
-    asked,
-    has_role,
-    is_amount,
-    refuse_unless,
-    saved,
-)
+from skdpgen.utils import Key
 
 # ----------------------------------------------------------------------------
 # Columns by class, counted twice: with equal weights, then by how they differ by class.
@@ -137,16 +127,8 @@ def joined(
 
 # ----------------------------------------------------------------------------
 # Tables as Gaussians: columns by class, then products of their normal scores.
-#
-# The eigenvalues are those of :func:`noise_eigenvalue`: 1 is the largest possible.
 
 SHARES = (0.05, 0.3)  # least and largest budget fraction of the products
-POOLED_EIGENVALUE = 0.01  # the fraction is (eigenvalue / this)^2, clipped to SHARES
-CLASS_EIGENVALUE = 0.05  # up to which products are released by class
-CALM = 0.005  # up to which rows get more room than the mean squared norm
-MOST_ROOM = 3.0  # largest squared norm of a row, relative to the mean
-
-SMALLEST_ROOM = 1e-6  # in a query of another party; the largest is its inverse
 
 
 def measure_copula(
@@ -160,16 +142,14 @@ def measure_copula(
     ``opening.measured`` keeps the mixture, updated after each release. Classes are
     weighted in the mean of their correlations, which is free.
 
-    *Why it is private.* Scores are a function of released columns. So the last release
-    is a sum of :math:`v v^\top` of rows clipped to norm 1. No inner product of two such
-    matrices is negative, so a row moves it by :math:`\sqrt 2` if replaced, by 1 if
-    added or removed (:class:`~skdpgen.privacy.OuterProducts` of the kind "square"). The
+    *Why it is private.* Scores are a function of released columns, and
+    :func:`~skdpgen.synthesizers.models.release_products` releases their products. The
     releases compose adaptively. Their shares depend on the numbers of rows, classes
     and columns only.
     """
     n_classes, d = n_classes_of(labels), len(cells)
     opening.progress.total += 1
-    share = products_share(opening.ledger, opening.facts.n_rows, d)
+    share = products_share(opening.ledger, opening.facts.n_rows, d, SHARES)
     for columns in release_columns_twice(opening, cells, labels, share=1.0 - share):
         scores = NormalScores.of(columns, cells)
         model = CopulaModel(columns, scores.orders, np.eye(d)[None])
@@ -177,90 +157,15 @@ def measure_copula(
     if not share:
         return
     opening.step("products")
-    product = OuterProducts(((d, d),), 1.0, ("square",))
-    std = opening.ledger.noise_std(
-        share=opening.ledger.remaining,
-        sensitivity=sensitivity(product.structure, opening.ledger.budget.adjacency),
-    )
-    eigenvalue = noise_eigenvalue(std, opening.facts.n_rows / n_classes, d)
-    by_class = n_classes > 1 and eigenvalue < CLASS_EIGENVALUE
-    room = room_for(eigenvalue if by_class else eigenvalue / n_classes)
-
-    step = ScoresOfRows(scores, room, by_class)
-    release = opening.release(
-        opening.rows.batches(cells, labels).through(step),
-        {Key.FEATURES: product},
-        name=f"products of normal scores of {d} columns" + ", by class" * by_class,
-        n_classes=n_classes if by_class else 1,
-    )
+    products = release_products(opening, cells, labels, scores, n_classes=n_classes)
+    by_class = products.by_class
     totals = columns.totals if by_class else columns.totals.sum(keepdims=True)
     weights = None
     if by_class:
         classes = opening.facts.classes or ()
         weights = class_factors(class_weight, classes, columns.shares)
-    values = release.values[Key.FEATURES].reshape(-1, d, d)
-    noise, spreads = release.noise_std[Key.FEATURES], scores.spreads(columns)
-    correlations = class_correlations(values, noise, totals, spreads, weights)
+    correlations = class_correlations(
+        products.values, products.noise_std, totals, scores.spreads(columns), weights
+    )
     model = replace(model, correlations=correlations)
     opening.measured = replace(opening.measured, mixture=model)
-
-
-@asked("step")
-@saved("step.normal_scores")
-@dataclass(frozen=True, eq=False)
-class ScoresOfRows:
-    """From cells of rows to vectors of normal scores, whose products are summed."""
-
-    scores: NormalScores
-    room: float
-    by_class: bool
-
-    def check_asked(self) -> None:
-        """Check the fields, which another party may have set to anything."""
-        refuse_unless(
-            has_role(self.scores, "scores")
-            and is_amount(self.room, SMALLEST_ROOM, 1 / SMALLEST_ROOM)
-            and type(self.by_class) is bool,
-            "scores of rows",
-        )
-
-    def __call__(self, batches: Iterable[EncodedBatch]) -> Iterator[EncodedBatch]:
-        """Yield scores of rows, with their classes or one class for all."""
-        for batch in batches:
-            rows = self.scores.encode(batch.parts[Key.COLUMNS], batch.labels)
-            v = torch.from_numpy(rows / math.sqrt(self.room))
-            one_group = np.where(batch.labels >= 0, 0, -1)
-            group = batch.labels if self.by_class else one_group
-            yield EncodedBatch(group, {Key.FEATURES: [(v, v)]})
-
-
-def noise_eigenvalue(std: float, n_rows: float, n_columns: int) -> float:
-    r"""Return the largest eigenvalue of the noise in correlations, relative to d.
-
-    Products of rows of norm 1 have a diagonal of n / d. So the noise of a correlation
-    is :math:`s d / (n \sqrt 2)`, and the largest eigenvalue of a symmetric matrix of
-    such noise is :math:`2 \sqrt d` times that. No correlation matrix has an eigenvalue
-    larger than d.
-    """
-    return 2.0 * std / math.sqrt(2.0) * math.sqrt(n_columns) / max(n_rows, 1.0)
-
-
-def room_for(eigenvalue: float) -> float:
-    """Return the largest squared norm of a row, relative to the mean, without clipping.
-
-    Clipping weakens correlations; more room makes the noise larger.
-    """
-    return (
-        float(np.clip(CALM / eigenvalue, 1.0, MOST_ROOM)) if eigenvalue else MOST_ROOM
-    )
-
-
-def products_share(ledger: Ledger, n_rows: float, n_columns: int) -> float:
-    """Return the budget fraction of the products; 0 if there is one column only."""
-    if n_columns < 2:
-        return 0.0
-    product = OuterProducts(((n_columns, n_columns),), 1.0, ("square",))
-    bound = sensitivity(product.structure, ledger.budget.adjacency)
-    std = ledger.noise_std(share=ledger.remaining, sensitivity=bound)
-    eigenvalue = noise_eigenvalue(std, n_rows, n_columns)
-    return float(np.clip((eigenvalue / POOLED_EIGENVALUE) ** 2, *SHARES))

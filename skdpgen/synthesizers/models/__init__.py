@@ -9,6 +9,7 @@ from skdpgen.synthesizers.models._column_report import (
     losses,
     with_ranges,
 )
+from skdpgen.synthesizers.models._coupling import Coupling, scores_in_cells
 from skdpgen.synthesizers.models._decoding import (
     class_array,
     decode_rows,
@@ -36,12 +37,18 @@ from skdpgen.synthesizers.models._image_model import (
 from skdpgen.synthesizers.models._mixture_model import (
     CopulaModel,
     MixtureModel,
-    NormalScores,
     PictureMixture,
     refuse_container,
     shares_of_counts,
 )
 from skdpgen.synthesizers.models._ratio_model import PublicItems, RatioModel
+from skdpgen.synthesizers.models._score_products import (
+    NormalScores,
+    ScoreProducts,
+    ScoresOfRows,
+    products_share,
+    release_products,
+)
 from skdpgen.synthesizers.models._table_model import (
     TableModel,
     learn_table,
@@ -52,6 +59,7 @@ from skdpgen.synthesizers.models._table_model import (
 __all__ = [
     "CodesModel",
     "CopulaModel",
+    "Coupling",
     "Deformations",
     "Denoised",
     "Density",
@@ -62,6 +70,8 @@ __all__ = [
     "PictureMixture",
     "PublicItems",
     "RatioModel",
+    "ScoreProducts",
+    "ScoresOfRows",
     "TableModel",
     "class_array",
     "class_factors",
@@ -79,7 +89,10 @@ __all__ = [
     "mixing",
     "new_generator",
     "new_table_generator",
+    "products_share",
     "refuse_container",
+    "release_products",
+    "scores_in_cells",
     "shares_of_counts",
     "single_columns",
     "systematic",

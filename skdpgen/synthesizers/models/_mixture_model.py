@@ -8,18 +8,16 @@ import numpy as np
 import torch
 from numpy.random import Generator
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
-from scipy.stats import norm, rankdata
+from scipy.special import ndtr
+from scipy.stats import rankdata
 
+from skdpgen.synthesizers.models._coupling import FEWEST_ROWS, Coupling
 from skdpgen.synthesizers.models._decoding import decode_rows, draw_given
 from skdpgen.synthesizers.models._image_model import Deformations
 from skdpgen.synthesizers.opening import Facts
-from skdpgen.tables import CellGroups, Cells, code_or_none
+from skdpgen.tables import CellGroups, Cells
 from skdpgen.training import ClassConditional, project_to_total
 from skdpgen.utils import (
-    are_amounts,
-    asked,
-    refuse_unless,
     saved,
     torch_generator,
 )
@@ -43,11 +41,14 @@ class MixtureModel:
     groups : mapping of name to CellGroups
     tables : mapping of name to ndarray of shape (n_classes, n_components, n_groups)
         Each column in each component.
+    coupling : Coupling or None
+        How drawn rows are moved, if no column is given.
     """
 
     known: ClassConditional
     groups: Mapping[Any, CellGroups]
     tables: Mapping[Any, Floats]
+    coupling: Coupling | None = None
 
     @property
     def shares(self) -> Floats:
@@ -64,6 +65,23 @@ class MixtureModel:
         self, labels: Codes, given: Mapping[Any, Codes], *, rng: Generator
     ) -> dict[Any, Codes]:
         """Draw the cells of rows with the given labels and the given columns."""
+        if self.coupling is None or given:
+            return self._drawn(labels, given, rng=rng)
+        codes = {name: np.empty(len(labels), dtype=np.int64) for name in self.tables}
+        for label in np.unique(labels):
+            rows = np.flatnonzero(labels == label)
+            # a few rows are some of many, which can be moved among each other
+            of_class = np.full(max(len(rows), FEWEST_ROWS), label)
+            drawn: dict[Any, Codes] = self._drawn(of_class, {}, rng=rng)
+            drawn |= self.coupling.moved(drawn, int(label), self.known, rng=rng)
+            for name, column in drawn.items():
+                codes[name][rows] = column[: len(rows)]
+        return codes
+
+    def _drawn(
+        self, labels: Codes, given: Mapping[Any, Codes], *, rng: Generator
+    ) -> dict[Any, Codes]:
+        """Draw the cells of rows from the mixture."""
         if given:
             members = np.empty(len(labels), dtype=np.int64)
             for batch in _parts(len(labels)):
@@ -316,7 +334,6 @@ def refuse_container(container: str | None) -> None:
 # ----------------------------------------------------------------------------
 # A Gaussian copula: columns given the class, and correlations of normal scores.
 
-FARTHEST = 4.0  # that a score may be
 MANY = 100  # rows of a class, from which ranks are used instead of scores
 
 
@@ -396,99 +413,6 @@ class CopulaModel:
                 shares = np.asarray(self.known.conditionals[name])[label, order]
                 codes[of_label, j] = order[_cell_at(shares, places)]
         return {name: codes[:, j] for j, name in enumerate(names)}
-
-
-@asked("scores")
-@saved("normal_scores")
-@dataclass(frozen=True, eq=False)
-class NormalScores:
-    r"""What a row becomes: the normal score of the rank of each of its cells.
-
-    A cell that spans the ranks from a to b of its class has the score
-    :math:`E[Z \mid a < \Phi(Z) < b]`. A row of scores is divided by :math:`\sqrt d`,
-    so that its norm is near 1.
-    """
-
-    orders: Mapping[Any, Integers]
-    tables: tuple[Floats, ...]  # (n_classes, n_cells), column by column
-
-    def check_asked(self) -> None:
-        """Check what a constructor in another process may have set otherwise."""
-        refuse_unless(
-            len(self.tables) > 0
-            and all(are_amounts(table, FARTHEST, 2) for table in self.tables)
-            and all(table.size for table in self.tables)
-            and len({len(table) for table in self.tables}) == 1,
-            "a score for each class and cell",
-        )
-
-    @classmethod
-    def of(cls, known: ClassConditional, cells: Mapping[Any, Cells]) -> "NormalScores":
-        """Compute them from released columns only."""
-        orders, tables = {}, []
-        for name, column in cells.items():
-            shares = np.maximum(np.asarray(known.conditionals[name]), 0.0)
-            orders[name] = order_of(column, shares * known.totals[:, None])
-            tables.append(np.stack([scores_of(row, orders[name]) for row in shares]))
-        return cls(orders, tuple(tables))
-
-    def spreads(self, known: ClassConditional) -> Floats:
-        """Return the standard deviation of the scores of each column.
-
-        It is below 1: a cell has one score for all the ranks in it.
-        """
-        tables = map(np.asarray, known.conditionals.values())
-        pairs = zip(tables, self.tables, strict=True)
-        squares = [known.shares @ (p * scores**2).sum(axis=1) for p, scores in pairs]
-        return np.asarray(np.sqrt(squares))
-
-    def encode(self, codes: Codes, labels: Codes) -> Floats:
-        """Return a vector for each row; a label that is no class may have any."""
-        label_codes = code_or_none(labels, len(self.tables[0]))
-        columns = []
-        for j, table in enumerate(self.tables):
-            cells = code_or_none(codes[:, j], table.shape[1])
-            columns.append(np.where(cells >= 0, table[label_codes, cells], 0.0))
-        return np.stack(columns, axis=1) / np.sqrt(len(self.tables))
-
-
-def order_of(column: Cells, counts: Floats) -> Integers:
-    """Return cells in order: numbers as they are, others by their classes.
-
-    Parameters
-    ----------
-    column : Cells
-    counts : ndarray of shape (n_classes, n_cells)
-        Released. Categories are ordered along the first axis of their classes'
-        shares (correspondence analysis); without classes, by how frequent they are.
-    """
-    n_ordered = column.n_known if column.is_ordered else 0
-    rest = np.arange(n_ordered, column.n_cells)
-    place = -counts[:, rest].sum(axis=0)
-    if len(counts) > 1 and len(rest) > 1:
-        mass = counts[:, rest].sum(axis=0) + LEAST
-        profiles = counts[:, rest] / mass
-        mean = profiles @ (mass / mass.sum())
-        centred = (profiles - mean[:, None]) * np.sqrt(mass)
-        place = np.linalg.svd(centred, full_matrices=False)[0][:, 0] @ profiles
-    order = np.argsort(place, kind="stable")
-    return np.concatenate([np.arange(n_ordered), rest[order]]).astype(np.int32)
-
-
-def scores_of(shares: Floats, order: Integers) -> Floats:
-    """Return the normal score of each cell.
-
-    Examples
-    --------
-    >>> scores_of(np.array([0.5, 0.5]), np.array([0, 1])).round(3)
-    array([-0.798,  0.798])
-    """
-    fractions = shares[order] / max(float(shares.sum()), LEAST)
-    ends = np.concatenate([[0.0], np.minimum(np.cumsum(fractions), 1.0)])
-    drops = -np.diff(norm.pdf(ndtri(ends))) / np.maximum(fractions, LEAST)
-    scores = np.empty(len(order))
-    scores[order] = np.clip(drops, -FARTHEST, FARTHEST)
-    return scores
 
 
 def _places(values: Floats, rng: Generator) -> Floats:

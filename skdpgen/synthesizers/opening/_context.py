@@ -136,7 +136,7 @@ def kinds_stated(unknown: Unknown, columns: Mapping[Any, Column]) -> list[str]:
     lines = {
         "text read as numbers, as most cells are": unknown.parsed,
         "text read as times, as most cells are": unknown.dated,
-        "text that differs in nearly every row, written anew": unknown.identifiers,
+        "text in which nearly all values differ, written anew": unknown.identifiers,
         "whole numbers that differ in nearly every row, perhaps identifiers": (
             unknown.numbered
         ),
@@ -152,7 +152,8 @@ def kinds_stated(unknown: Unknown, columns: Mapping[Any, Column]) -> list[str]:
         if columns[n] in (Categorical([]), Integer(0, 0), Integer(0, 0, nullable=False))
     ]
     joined = {
-        statement: ", ".join(map(str, names)) for statement, names in lines.items()
+        statement: ", ".join("the target" if n is TARGET else str(n) for n in names)
+        for statement, names in lines.items()
     }
     return [f"{statement}: {names}" for statement, names in joined.items() if names]
 

@@ -18,7 +18,7 @@ from skdpgen.privacy import (
     sensitivity,
     shortened,
 )
-from skdpgen.synthesizers.models import single_columns
+from skdpgen.synthesizers.models import ScoreProducts, single_columns
 from skdpgen.synthesizers.opening import (
     Fitting,
     Measured,
@@ -39,6 +39,7 @@ from skdpgen.synthesizers.pairwise._affordable import (
     widest_groups,
     worth_measuring,
 )
+from skdpgen.synthesizers.pairwise._correlations import measure_products
 from skdpgen.synthesizers.pairwise._pair_model import (
     HALVES,
     PairModel,
@@ -248,11 +249,14 @@ class MeasuredPairs(Measured):
         Round by round; empty if there were none.
     parity_release : ParityRelease or None
         Of two columns and more; None if they could not be afforded.
+    products : ScoreProducts or None
+        Of the normal scores of numbers; None if there are not two columns of numbers.
     """
 
     groups: tuple[CellGroups, ...] = ()
     pair_releases: tuple[PairRelease, ...] = ()
     parity_release: ParityRelease | None = None
+    products: ScoreProducts | None = None
 
 
 FIRST_ROUND = 0.25  # of the budget of pairs
@@ -394,6 +398,9 @@ def measure_pairs(
         groups = tuple(map(cut_at_half, groups, denoised.marginals.values()))
     public = count_public_pairs(opening, cells, labels, groups, by_class=by_class)
     opening.measured = replace(opening.measured, groups=groups, public=public)
+    if n_pairs:
+        products = measure_products(opening, cells, labels, denoised)
+        opening.measured = replace(opening.measured, products=products)
     parities = None
     if plan is not None:
         parities = measure_parities(opening, cells, labels, denoised, groups, plan)

@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from skdpgen.synthesizers.models import MixtureModel
+from skdpgen.synthesizers.models import MixtureModel, ScoreProducts
+from skdpgen.synthesizers.pairwise._correlations import coupling_of
 from skdpgen.synthesizers.pairwise._pair_model import PairModel
 from skdpgen.synthesizers.pairwise._parities import ParityRelease
 from skdpgen.tables import Cells, each_cell
@@ -65,15 +67,22 @@ def train_mixture(
     denoised: ClassConditional,
     cells: Mapping[Any, Cells],
     pairs: PairModel | None,
+    products: ScoreProducts | None = None,
     **training: Any,
 ) -> tuple[MixtureModel, list[float]]:
     """Return a mixture with the estimated relations, and losses of its steps.
 
-    Without relations it is a product of independent columns and is not trained.
+    Without relations it is a product of independent columns and is not trained. What a
+    trained mixture lacks of the correlations of ``products`` moves the rows it draws.
     """
     if pairs is None or not pairs.is_believed:
         return mixture_of_columns(denoised, cells), []
-    return mixture_of_pairs(denoised, pairs, **training)
+    mixture, losses = mixture_of_pairs(denoised, pairs, **training)
+    if losses and products is not None:
+        rng = np.random.default_rng(training["seed"])
+        coupling = coupling_of(mixture, products, cells, pairs, rng=rng)
+        mixture = replace(mixture, coupling=coupling)
+    return mixture, losses
 
 
 def mixture_of_pairs(

@@ -236,7 +236,7 @@ class PairModel:
         for pair_release in self._by_class:
             for pair, table, std in pair_release.tables(self.groups):
                 whole = table * (self.n_rows / max(float(table.sum()), 1.0))
-                for side, level in enumerate(self._sides(pair)):
+                for side, level in enumerate(self.sides(pair)):
                     j, n_summed = pair[side], table.shape[2 - side]
                     sums, noise = whole.sum(axis=2 - side), n_summed * std**2
                     means[j], variances[j] = corrected(
@@ -283,7 +283,7 @@ class PairModel:
         assert self._public is not None
         return self._public.common(pair)
 
-    def _sides(self, pair: Pair) -> Levels:
+    def sides(self, pair: Pair) -> Levels:
         """Return how a pair joins the groups of its columns."""
         if pair in self._levels:
             return self._levels[pair]
@@ -292,13 +292,13 @@ class PairModel:
 
     def shape(self, pair: Pair) -> tuple[int, int]:
         """Return how many groups a pair has of each column."""
-        first, second = self._sides(pair)
+        first, second = self.sides(pair)
         return first.n_groups, second.n_groups
 
     def priors_of(self, pair: Pair) -> tuple[PairPrior, PairPrior]:
         """Return the priors of both columns in the relation of a pair."""
         priors = []
-        for j, level in zip(pair, self._sides(pair), strict=True):
+        for j, level in zip(pair, self.sides(pair), strict=True):
             key = j, level.n_groups
             if key not in self._priors:
                 marginal = level.add_up(self.shares @ self.singles[j])
@@ -315,7 +315,7 @@ class PairModel:
 
     def independent(self, pair: Pair) -> Floats:
         """Return shares of rows if columns are independent given the class."""
-        sides = zip(pair, self._sides(pair), strict=True)
+        sides = zip(pair, self.sides(pair), strict=True)
         first, second = (level.add_up(self.singles[j]) for j, level in sides)
         return np.einsum("c,ca,cb->cab", self.shares, first, second)
 

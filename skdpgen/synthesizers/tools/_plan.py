@@ -197,7 +197,7 @@ PAIR_BUDGET = 0.5  # the default of DPPairwiseSynthesizer
 N_FEATURES = 1000  # the default of DPMERFSynthesizer
 PASSES = 5  # over the rows: types, octaves, parts, parts of parts, and the release
 OF_BOUNDS = 1  # which is not needed with a schema
-MORE_FOR_PAIRS = 5  # groups, parities, all pairs, columns again, the pairs that matter
+MORE_FOR_PAIRS = 6  # groups, products, parities, all pairs, columns again, pairs
 
 TOO_FEW = "TOO FEW: give a Schema"
 STILL_OPEN = 1 / 3  # of the columns, on average, when words are searched again
