@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Self
 
@@ -350,8 +351,11 @@ class PrivateClassifier:
                 raise ValueError(
                     f"{name} must be in ({least:g}, {most:g}). Got {value!r} instead."
                 )
-        if self.n_steps < 1:
-            raise ValueError(f"n_steps must be at least 1. Got {self.n_steps!r}.")
+        is_whole = isinstance(self.n_steps, Integral) and type(self.n_steps) is not bool
+        if not is_whole or self.n_steps < 1:
+            raise ValueError(
+                f"n_steps must be an integer of at least 1. Got {self.n_steps!r}."
+            )
 
 
 @saved("lens.classifier")

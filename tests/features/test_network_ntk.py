@@ -1,6 +1,7 @@
 """Features of the networks of DP-NTK's table 5: the gradients that torch computes."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ from torch import nn
 
 from skdpgen import DPNTKSynthesizer
 from skdpgen.features import ARCHITECTURES, NetworkNTKFeatures
+from tests.planted.bug import Bug
 
+HERE = "tests/features/test_network_ntk.py::"
 N_INPUTS, WIDTHS = 6, {"fc_1l": (7,), "fc_2l": (7, 4), "cnn_2l": (3, 5)}
 each_network = pytest.mark.parametrize("name", ARCHITECTURES)
 
@@ -120,3 +123,56 @@ def test_each_layer_needs_a_width(architecture, width, n_needed):
     synth = DPNTKSynthesizer(architecture=architecture, width=width)
     with pytest.raises(ValueError, match=f"width must be {n_needed} numbers of units"):
         synth.fit(np.zeros((20, 2)))
+
+
+# ------------------------------------------------------------- sums before a step
+
+N_HALF = 1024
+
+
+def balanced(name):
+    """Return a network and rows with which every sum before a step is 0.
+
+    Numbers are as large as they may be, so that sums have many digits.
+    """
+    widths = {"fc_1l": (40,), "fc_2l": (40, 4), "cnn_2l": (5, 40)}[name]
+    rng = torch.Generator().manual_seed(0)
+    phi = NetworkNTKFeatures.draw(name, 2 * N_HALF, widths, rng=rng)
+    layer = 1 if name == "cnn_2l" else 0
+    weights = [8.0 * w.abs() / w.abs().max() for w in phi.weights]
+    units, bias = weights[layer][:, :-1], 0 * weights[layer][:, -1:]
+    halves = units.reshape(len(units), -1, 2, N_HALF)[:, :, 0]
+    opposite = torch.stack([halves, -halves], dim=2).flatten(1)
+    weights[layer] = torch.cat([opposite, bias], dim=1)
+    x = 32.0 * torch.rand(1, N_HALF, generator=rng, dtype=torch.float64)
+    rows = torch.cat([x, x], dim=1).expand(130, -1)
+    return replace(phi, weights=tuple(weights)).double(), rows, layer
+
+
+@each_network
+def test_steps_at_a_sum_of_0_do_not_go_by_the_place_of_a_row(name):
+    """Rounding would lift some sums above 0, by one row more or less in the batch."""
+    phi, rows, layer = balanced(name)
+    for some in (rows, rows[1:], rows[3:]):
+        slopes, _ = phi.factors(some)[layer]
+        assert not slopes.any()
+
+
+PLANTED = (
+    Bug(
+        "steps-at-sums-that-were-rounded",
+        "outputs of a convolution are not rounded, so a step goes by how sums were",
+        "skdpgen.features:NetworkNTKFeatures._of_convolution",
+        "_rounded(z.relu(), FINE, LARGEST)",
+        "z.relu()",
+        (HERE + "test_steps_at_a_sum_of_0_do_not_go_by_the_place_of_a_row",),
+    ),
+    Bug(
+        "inputs-of-a-network-as-they-come",
+        "inputs of the papers' networks are not rounded before the first step",
+        "skdpgen.features:NetworkNTKFeatures.factors",
+        "x = _rounded(x, FINE, LARGEST)",
+        "x = x + 0.0 * FINE * LARGEST",
+        (HERE + "test_steps_at_a_sum_of_0_do_not_go_by_the_place_of_a_row",),
+    ),
+)

@@ -13,6 +13,7 @@ from skdpgen import DPIndependentSynthesizer, DPMERFSynthesizer, Generator
 from skdpgen.datasets import load_example, load_example_regression
 from skdpgen.privacy import PrivacyReport, insecure_noise_seed
 from skdpgen.synthesizers import load
+from skdpgen.synthesizers.opening._context import parameters_stated
 from skdpgen.tables import READ_OFF, Categorical, Chunks, Integer, Numeric, Schema
 
 X, Y = load_example(800)
@@ -138,6 +139,23 @@ CASES = {
 def test_what_is_rested_on_is_said_and_nothing_else(case):
     given, params, expected = CASES[case]
     assert made(*given, **params) == expected
+
+
+def test_numbers_of_numpy_are_said_as_those_of_python():
+    """A grid of a search has them."""
+
+    def said(whole, real):
+        return parameters_stated(
+            DPMERFSynthesizer(
+                n_features=whole(64),
+                length_scale=real(0.25),
+                feature_norm=real(0.5),
+                generator=Generator(max_iter=whole(3)),
+            )
+        )
+
+    assert said(np.int64, np.float64) == said(int, float)
+    assert said(np.asarray, np.asarray) == said(int, float)
 
 
 # ---------------------------------------------------------------------- alarms

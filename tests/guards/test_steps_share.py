@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from skdpgen import DPDRESynthesizer, all_synthesizers
-from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget, _ledger
+from skdpgen.lenses import PrivateClassifier
+from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget, Subsampling, _ledger
 from skdpgen.synthesizers import _dp_mepf
 from skdpgen.synthesizers.embedding import _private_encoder
 from skdpgen.synthesizers.opening import _binning
@@ -159,6 +160,34 @@ def test_a_share_is_what_public_facts_say(way, name, adjacency):
     (entry,) = of_steps(synth)
     assert entry.share == pytest.approx(part * left, rel=1e-12)
     assert report.spent == pytest.approx(1.0)
+
+
+class Enough(Exception):
+    """Ends a fit where its training on secret samples would begin."""
+
+
+@both
+@pytest.mark.parametrize("name", PICTURES)
+def test_the_share_of_a_classifier_is_what_public_facts_say(
+    name, adjacency, monkeypatch
+):
+    def stop(opening, labels, settings, *, training, share, **more):
+        raise Enough(share, opening.ledger)
+
+    monkeypatch.setattr(_dp_mepf, "classifier_lens", stop)
+    case, training = IMAGES[name], PrivateClassifier(budget=0.3, n_steps=7)
+    make = _variants.of_images()["DPMEPFSynthesizer"]
+    params = {"epsilon": 40.0, "adjacency": adjacency, "lens": training} | case.params
+    synth = make(**params)
+    with pytest.raises(Enough) as stopped:
+        case.fit(synth)
+    share, ledger = stopped.value.args
+    rows = Rows.read(case.X, case.y)
+    known = _binning.Known.of(rows, Schema(), params.get("classes"), "auto")
+    n_rows = len(case.X) if adjacency == "replace" else -1
+    left = _binning.least_left(known, Ledger(ledger.budget), n_rows)
+    assert share == pytest.approx(0.3 * left, rel=1e-12)
+    assert synth._subsampling() == Subsampling(training.sampling_rate, 7, 0.3)
 
 
 @pytest.mark.filterwarnings("ignore::skdpgen.exceptions.SupportWarning")

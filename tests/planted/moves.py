@@ -450,6 +450,43 @@ HOW_FAR_ROWS_MOVE = (
         (MGE + "test_no_option_lets_a_picture_move_a_release_further",),
     ),
     Bug(
+        "codes-to-stop-by-relative-to-the-batch",
+        "codes that training stops by are divided by the largest norm of their batch",
+        "skdpgen.synthesizers.embedding:CodeMap.__call__",
+        "return codes",
+        "return codes / codes.norm(dim=1).max().clamp_min(1e-6)",
+        (IMAGES + "[DPMEPFSynthesizer, stopping-images-replace]",),
+    ),
+    Bug(
+        "codes-to-stop-by-of-the-rows-themselves",
+        "training stops by the exact means of codes, not by what was released",
+        "skdpgen.synthesizers.embedding:perceptual_kernel",
+        "stopping.values[Key.FEATURES]",
+        """
+            sum(
+                coded.phi.block.value(
+                    coded.phi.block.add(
+                        coded.phi.block.start(n_classes_of(labels)),
+                        torch.as_tensor(batch.parts[Key.FEATURES]),
+                        batch.labels,
+                    )
+                )
+                for batch in Encoding(coded, device)(
+                    opening.rows.batches(cells, labels)
+                )
+            )
+        """,
+        (IMAGES + "[DPMEPFSynthesizer, stopping-images-replace]",),
+    ),
+    Bug(
+        "squares-of-codes-as-if-free",
+        "squares of codes to stop by are twice as long, and cost nothing",
+        "skdpgen.privacy:Moments.value",
+        "moments[:, self.width :] *= self.b",
+        "moments[:, self.width :] *= 2.0 * self.b",
+        ("tests/synthesizers/test_mepf.py::test_both_moments_of_codes_are_released",),
+    ),
+    Bug(
         "public-basis-centred-by-the-batch",
         "codes along public directions are centred by the mean of their batch",
         "skdpgen.synthesizers.gaussian:PublicBasis.encode",

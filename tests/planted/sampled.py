@@ -4,6 +4,7 @@ from tests.planted.bug import Bug
 
 SHARES = "tests/guards/test_steps_share.py::"
 FACTS = SHARES + "test_a_share_is_what_public_facts_say"
+CLASSIFIER = SHARES + "test_the_share_of_a_classifier_is_what_public_facts_say"
 KNOWN = SHARES + "test_a_search_knows_what_a_fit_will_sample"
 ACCOUNTING = "tests/privacy/test_accounting.py::"
 WHICHEVER = ACCOUNTING + "test_each_of_two_entries_counts_whichever_comes_last"
@@ -116,6 +117,24 @@ WHO_IS_DRAWN = (
             FACTS
             + "[DPMEPFSynthesizer, private lens-images, numbers as target-replace]",
         ),
+    ),
+    Bug(
+        "a-share-of-a-classifier-after-a-release",
+        "what a classifier gets depends on what discovery happened to spend",
+        "skdpgen.synthesizers:DPMEPFSynthesizer._kernel_of_images",
+        "steps_share(opening, by_label.budget)",
+        "by_label.budget * opening.ledger.remaining",
+        (CLASSIFIER + "[images, numbers as target-replace]",),
+    ),
+    Bug(
+        "a-search-knows-other-steps-of-a-classifier",
+        "a search takes the steps of a classifier for those of an auto-encoder",
+        "skdpgen.synthesizers:DPMEPFSynthesizer._subsampling",
+        """Subsampling(
+                by_label.sampling_rate, by_label.n_steps, by_label.budget
+            )""",
+        "Subsampling(RATE, STEPS, ENCODER_SHARE)",
+        (CLASSIFIER + "[images-replace]",),
     ),
     Bug(
         "a-share-of-a-ratio-after-a-release",

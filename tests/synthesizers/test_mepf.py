@@ -179,7 +179,16 @@ def test_a_classifier_needs_labels():
 
 
 @pytest.mark.parametrize(
-    "params", [{"budget": 1.0}, {"max_grad_norm": 0.0}, {"n_steps": 0}]
+    "params",
+    [
+        {"budget": 1.0},
+        {"max_grad_norm": 0.0},
+        {"n_steps": 0},
+        {"n_steps": 2.5},
+        {"n_steps": float("nan")},
+        {"n_steps": True},
+    ],
+    ids=repr,
 )
 def test_wrong_settings_of_a_classifier_are_named(params):
     (name,) = params

@@ -196,6 +196,8 @@ def _in_words(value: Any) -> str:
         return f"a table of shape {tuple(value.shape)}"
     if isinstance(value, tuple) and value and hasattr(value[0], "shape"):
         return "(" + ", ".join(map(_in_words, value)) + ")"
+    if getattr(value, "shape", None) == ():  # a number of NumPy, as in a grid
+        value = value.item()
     if getattr(value, "shape", (0,))[0] > MOST_SHOWN:
         return f"an array of shape {tuple(value.shape)}"
     if isinstance(value, str | int | float | type(None)):
