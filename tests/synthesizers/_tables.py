@@ -152,6 +152,8 @@ def assert_obeys(table, schema):
         values = frame[name]
         assert column.nullable or not values.isna().any(), name
         known = values.dropna()
+        codes = set(map(str, getattr(column, "codes", None) or ()))
+        known = known[[str(value) not in codes for value in known]]
         if isinstance(column, Categorical):
             assert set(map(str, known)) <= set(map(str, column.values)), name
         elif isinstance(column, Regenerate):

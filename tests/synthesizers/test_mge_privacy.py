@@ -16,7 +16,6 @@ from hypothesis.extra.numpy import arrays
 from skdpgen import DPMGESynthesizer
 from skdpgen.lenses import CosineLens, ModuleLens
 from skdpgen.synthesizers.gaussian import _lens_map, _pictures
-from skdpgen.synthesizers.gaussian._copula import ScoresOfRows
 from skdpgen.synthesizers.gaussian._lens_map import (
     GRID,
     Pictures,
@@ -25,7 +24,7 @@ from skdpgen.synthesizers.gaussian._lens_map import (
     from_centres,
     nearest,
 )
-from skdpgen.synthesizers.models import NormalScores, _mixture_model
+from skdpgen.synthesizers.models import NormalScores, ScoresOfRows, _mixture_model
 from skdpgen.synthesizers.opening import _context
 from skdpgen.tables import (
     CategoryCells,
