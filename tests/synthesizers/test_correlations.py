@@ -232,6 +232,19 @@ def test_gains_are_the_errors_that_moving_takes_away(fitted):
         assert gains[name] < -1e-4
 
 
+def test_misfits_of_products_count_in_variances_of_their_noise(fitted):
+    products = own_products(fitted[2])
+    own, std = products.values, 4.0
+    shifted = own.copy()
+    shifted[:, 0, 1] += 6.0
+    shifted[:, 1, 0] += 6.0
+    misfits = _correlations._misfits(with_values(products, shifted, std), own)
+    expected = np.zeros_like(misfits)
+    expected[0, 1] = expected[1, 0] = len(own) * 36.0 / (16.0 / 2)  # of two entries
+    assert misfits == pytest.approx(expected)
+    assert not _correlations._misfits(products, own + 1.0).any()  # without noise
+
+
 def test_few_rows_and_given_columns_are_drawn_too(fitted):
     _, _, synth = fitted
     few, labels = synth.sample(7, random_state=0)

@@ -35,6 +35,7 @@ from skdpgen.training import (
 # by more than noise.
 
 Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
 SHARES = (0.04, 0.2)  # least and largest fraction of the budget of pairs
 FEWEST_CELLS = 5  # of a column that takes part
 LEAST_SPREAD = 0.95  # of its scores: below, most rows share a few of its cells
@@ -88,8 +89,9 @@ def coupling_of(
 ) -> Coupling | None:
     """Return how to move rows of the mixture; None if they are better as they are.
 
-    A column that would be further from the released pairs is left out, see
-    :func:`_gains`. Reads no row: all of this follows from releases.
+    A column is left out if moving it would make rows less likely, given both the pairs
+    (:func:`_gains`) and the products that were released. Reads no row: all of this
+    follows from releases.
     """
     known, names = mixture.known, products.names
     totals = np.maximum(known.totals, 0.0)
@@ -100,11 +102,11 @@ def coupling_of(
         labels = np.full(n_drawn, label)
         rows = mixture.draw(labels, {}, rng=rng)
         drawn.append(rows)
-        codes = np.stack([rows[name] for name in names], axis=1)
-        means.append(products.of_rows(codes, labels))
+        means.append(products.of_rows(_matrix(rows, names), labels))
         scores = scores_in_cells(rows, sizes, label, known, rng=rng)
         correlations.append(_correlations(scores))
     own = totals[:, None, None] * np.stack(means)
+    misfits = _misfits(products, own)
     lacking = _lacking(products, own, products.scores.spreads(known))
     chosen = np.arange(len(names))
     while len(chosen) > 1 and lacking[:, chosen[:, None], chosen].any():
@@ -123,18 +125,40 @@ def coupling_of(
             for label, rows in enumerate(drawn)
         ]
         gains = _gains(pairs, mixture, list(used), drawn, moved)
+        after = np.stack(
+            [
+                total * products.of_rows(_matrix(rows, names), np.full(n_drawn, label))
+                for label, (total, rows) in enumerate(zip(totals, moved, strict=True))
+            ]
+        )
+        gains += (misfits - _misfits(products, after)).sum(axis=1)[chosen]
         if gains.min() >= 0:
             return coupling
         chosen = chosen[gains >= 0]
     return None
 
 
+def _matrix(rows: Mapping[Any, Codes], names: Sequence[Any]) -> Codes:
+    return np.stack([rows[name] for name in names], axis=1)
+
+
+def _misfits(products: ScoreProducts, own: Floats) -> Floats:
+    """Return the squared differences of two columns' products, in noise variances."""
+    noisy = (products.values + products.values.transpose(0, 2, 1)) / 2
+    if not products.noise_std:
+        return np.zeros(own.shape[1:])
+    if not products.by_class:
+        own = own.sum(axis=0, keepdims=True)
+    squares = ((noisy - own) ** 2).sum(axis=0)
+    return _off_diagonal(squares) / (products.noise_std**2 / 2)
+
+
 def _gains(
     pairs: PairModel,
     mixture: MixtureModel,
     columns: Sequence[Any],
-    before: Sequence[Mapping[Any, NDArray[np.int64]]],
-    after: Sequence[Mapping[Any, NDArray[np.int64]]],
+    before: Sequence[Mapping[Any, Codes]],
+    after: Sequence[Mapping[Any, Codes]],
 ) -> Floats:
     r"""Return by how much moving each column lowers the error of its pairs.
 
