@@ -155,14 +155,13 @@ def own_products(synth):
     """Return products as the mixture itself has them: its first draws are those."""
     products, model = products_of(synth), synth._model
     mixture, rng = replace(model, coupling=None), np.random.default_rng(5)
-    sums = []
+    labels = np.repeat([0, 1], _correlations.DRAWN // 2)
+    rows, sums = mixture.draw(labels, {}, rng=rng), []
+    codes = np.stack([rows[name] for name in products.names], axis=1)
     for label, total in enumerate(model.known.totals):
-        labels = np.full(_correlations.DRAWN // 2, label)
-        rows = mixture.draw(labels, {}, rng=rng)
-        codes = np.stack([rows[name] for name in products.names], axis=1)
-        sums.append(total * products.of_rows(codes, labels))
-        for name in products.names:  # places within cells
-            rng.random(len(rows[name]))
+        of_class = labels == label
+        mean = products.of_rows(codes[of_class], labels[of_class])
+        sums.append(total * mean)
     return with_values(products, np.stack(sums))
 
 

@@ -14,7 +14,7 @@ from skdpgen.utils import saved
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
-FEWEST_ROWS = 1000  # of a class that are moved among each other
+FEWEST_ROWS, FEWEST_OF_CLASS = 2000, 50  # that are moved among each other
 INSIDE = 1e-9  # distance of a rank from 0 and 1
 LEAST = 1e-9  # share of a cell
 
@@ -57,6 +57,17 @@ class Coupling:
             column[rows[order]] = np.sort(column[rows])
             columns[name] = column
         return columns
+
+
+def fewest_rows(n_classes: int) -> int:
+    """Return how many rows of a class are drawn at least, if so many classes are.
+
+    Examples
+    --------
+    >>> fewest_rows(2), fewest_rows(300)
+    (1000, 50)
+    """
+    return max(FEWEST_ROWS // max(n_classes, 1), FEWEST_OF_CLASS)
 
 
 def scores_in_cells(

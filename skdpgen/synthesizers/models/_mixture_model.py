@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 from scipy.stats import rankdata
 
-from skdpgen.synthesizers.models._coupling import FEWEST_ROWS, Coupling
+from skdpgen.synthesizers.models._coupling import Coupling, fewest_rows
 from skdpgen.synthesizers.models._decoding import decode_rows, draw_given
 from skdpgen.synthesizers.models._image_model import Deformations
 from skdpgen.synthesizers.opening import Facts
@@ -67,16 +67,18 @@ class MixtureModel:
         """Draw the cells of rows with the given labels and the given columns."""
         if self.coupling is None or given:
             return self._drawn(labels, given, rng=rng)
-        codes = {name: np.empty(len(labels), dtype=np.int64) for name in self.tables}
-        for label in np.unique(labels):
-            rows = np.flatnonzero(labels == label)
-            # a few rows are some of many, which can be moved among each other
-            of_class = np.full(max(len(rows), FEWEST_ROWS), label)
-            drawn: dict[Any, Codes] = self._drawn(of_class, {}, rng=rng)
-            drawn |= self.coupling.moved(drawn, int(label), self.known, rng=rng)
-            for name, column in drawn.items():
-                codes[name][rows] = column[: len(rows)]
-        return codes
+        present, counts = np.unique(labels, return_counts=True)
+        # a few rows are some of many, which can be moved among each other
+        missing = np.maximum(fewest_rows(len(present)) - counts, 0)
+        everyone = np.concatenate([labels, np.repeat(present, missing)])
+        codes = self._drawn(everyone, {}, rng=rng)
+        for label in present:
+            rows = np.flatnonzero(everyone == label)
+            of_class = {name: codes[name][rows] for name in self.coupling.sizes}
+            moved = self.coupling.moved(of_class, int(label), self.known, rng=rng)
+            for name, column in moved.items():
+                codes[name][rows] = column
+        return {name: column[: len(labels)] for name, column in codes.items()}
 
     def _drawn(
         self, labels: Codes, given: Mapping[Any, Codes], *, rng: Generator

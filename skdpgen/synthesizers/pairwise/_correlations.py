@@ -39,7 +39,7 @@ Codes = NDArray[np.int64]
 SHARES = (0.04, 0.2)  # least and largest fraction of the budget of pairs
 FEWEST_CELLS = 5  # of a column that takes part
 LEAST_SPREAD = 0.95  # of its scores: below, most rows share a few of its cells
-DRAWN, FEWEST_DRAWN = 40_000, 500  # rows that the mixture's products are taken of
+DRAWN, FEWEST_DRAWN = 40_000, 200  # rows that the mixture's products are taken of
 
 
 def measure_products(
@@ -97,12 +97,15 @@ def coupling_of(
     totals = np.maximum(known.totals, 0.0)
     n_drawn = max(DRAWN // len(totals), FEWEST_DRAWN)
     sizes = {name: cells[name].n_known for name in names}
-    drawn, means, correlations = [], [], []
-    for label in range(len(totals)):
-        labels = np.full(n_drawn, label)
-        rows = mixture.draw(labels, {}, rng=rng)
-        drawn.append(rows)
-        means.append(products.of_rows(_matrix(rows, names), labels))
+    labels = np.repeat(np.arange(len(totals)), n_drawn)
+    everyone = mixture.draw(labels, {}, rng=rng)
+    drawn = [
+        {name: column[start : start + n_drawn] for name, column in everyone.items()}
+        for start in range(0, len(labels), n_drawn)
+    ]
+    means, correlations = [], []
+    for label, rows in enumerate(drawn):
+        means.append(products.of_rows(_matrix(rows, names), np.full(n_drawn, label)))
         scores = scores_in_cells(rows, sizes, label, known, rng=rng)
         correlations.append(_correlations(scores))
     own = totals[:, None, None] * np.stack(means)
