@@ -40,6 +40,9 @@ class KnownTable:
     has_public, has_seed : bool
         Whether it has public rows beside those to protect; whether a seed decides the
         split.
+    preset_data : str or None
+        Its name in the papers: a preset has the settings of that data set, where the
+        paper of the method has it.
     """
 
     read: Callable[[str | Path, int], Any] | None = None
@@ -47,6 +50,7 @@ class KnownTable:
     measure: Callable[..., dict[str, Any]] | None = None
     has_public: bool = False
     has_seed: bool = True
+    preset_data: str | None = None
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ READ_CLASSES = (
 PACKAGES = {"numpy": "numpy", "torch": "torch"}
 PACKAGES |= {"pandas": "pandas", "sklearn": "scikit-learn", "xgboost": "xgboost"}
 SHORT = {"one_way_tv": "tv1", "two_way_tv": "tv2", "three_way_tv": "tv3"}
+METRICS = ("roc_auc", "average_precision", "macro_f1", "weighted_f1", "r2")
 MOST_REAL = 50_000  # real rows that the ceiling is trained on
 
 
@@ -147,8 +148,11 @@ def maker(cell: Cell, n_rows: int, catalogue: Catalogue) -> Callable[..., Any]:
     """Return a function that takes the guarantee and makes the synthesizer."""
     if cell.method in catalogue.methods:
         return catalogue.methods[cell.method].make(cell, n_rows)
-    data = "images" if cell.source.is_images else "table"
     method = all_synthesizers()[cell.method]
+    data = "images" if cell.source.is_images else "table"
+    name = cell.source.known and cell.source.known.preset_data
+    if name in getattr(method, "_papers", ()):
+        data = name
     return partial(with_settings, method, cell.settings, data)
 
 
@@ -188,6 +192,15 @@ def delta_of(cell: Cell) -> float | None:
     return cell.delta
 
 
+def learned(synthesizer: Any) -> dict[str, str]:
+    """Return what a fit learned of relations, if it says so.
+
+    Where it is "columns by class only", no generator was trained.
+    """
+    relations = getattr(synthesizer, "relations_learned_", None)
+    return {} if relations is None else {"relations": relations}
+
+
 def certificate(synthesizer: Any) -> dict[str, Any]:
     """Return the certificate of a fit; methods outside this package have none."""
     report = getattr(synthesizer, "privacy_", None)
@@ -215,7 +228,7 @@ def _measure_ceiling(split: Split, utility: SyntheticUtility) -> dict[str, Any]:
     train = split.X_train.iloc[rows], split.y_train.iloc[rows]
     scores = utility.evaluate(train, split.X_test, split.y_test)
     distances = _distances((split.X_test, split.y_test), train)
-    return {"rows": len(split.X_train), **_means_of_models(scores), **distances}
+    return {"rows": len(split.X_train), **_scores_of_models(scores), **distances}
 
 
 def _measure_release(
@@ -249,9 +262,10 @@ def _measure_release(
     )
     run = {
         "rows": len(split.X_train),
-        **_means_of_models(scores),
+        **_scores_of_models(scores),
         **distances,
         "fit_seconds": seconds,
+        **learned(synthesizer),
         **discovered,
     }
     return run, synthesizer
@@ -265,15 +279,15 @@ def _distances(real: Any, rows: Any) -> dict[str, float]:
     }
 
 
-def _means_of_models(scores: pd.DataFrame) -> dict[str, float]:
-    """Return the mean of the models and the best of them, by each metric."""
-    metrics = ("roc_auc", "average_precision", "macro_f1", "weighted_f1", "r2")
-    means: dict[str, float] = {}
-    for metric in metrics:
-        if metric in scores:
-            means[metric] = float(scores[metric].mean())
-            means[f"{metric}_best"] = float(scores[metric].max())
-    return means
+def _scores_of_models(scores: pd.DataFrame) -> dict[str, Any]:
+    """Return the mean of the models and the best of them, then those of each model."""
+    present = [metric for metric in METRICS if metric in scores]
+    means: dict[str, Any] = {}
+    for metric in present:
+        means[metric] = float(scores[metric].mean())
+        means[f"{metric}_best"] = float(scores[metric].max())
+    by_model = scores[present].to_dict("index")
+    return {**means, "models": by_model}
 
 
 def _judge_discovery(synthesizer: Any, X: pd.DataFrame) -> dict[str, float]:

@@ -1,0 +1,274 @@
+"""The experiments of the five papers: run them, and print ours beside theirs.
+
+The folder ``results/papers/NAME`` has all of a paper. Each ``.toml`` but ``page.toml`` is
+a run, and the ``.jsonl`` of the same name has its rows. ``printed.csv`` has what the
+paper prints, a number a line. ``page.toml`` says how tables are laid out.
+"""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.catalogue import CATALOGUE
+from skdpgen.benchmark import BenchConfig
+from skdpgen.benchmark._result_tables import markdown, written_epsilon
+from skdpgen.benchmark._run_cells import read_rows
+from skdpgen.exceptions import ConfigError
+
+PAPERS = Path(__file__).parent / "results" / "papers"
+PAGES = Path(__file__).parents[1] / "docs" / "papers"
+NAMES = ("dp_merf", "dp_mepf", "functional_rdp", "dp_mge_dre", "dp_ntk")
+HEAD, END = "<!-- paper:{} -->", "<!-- /paper -->"
+PRINTED = "printed"
+KEYS = ["data", "method", "epsilon", "model"]  # of a number, beside its metric
+MEAN = "mean"  # the model of a score that is one of all models
+UNTRAINED = "columns by class only"
+MARK = " †"
+OF_MODELS = ("roc_auc", "average_precision", "weighted_f1", "macro_f1", "accuracy")
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A table of a page: which numbers of a table or figure of the paper, and how.
+
+    Parameters
+    ----------
+    name : str
+        Of its mark in the page, and of its lines in ``printed.csv``.
+    rows, columns : list of str
+        Keys that a line and a column have: "data", "method", "epsilon", "model", and
+        "source", which is "printed" or one of ours.
+    metrics : list of str
+        Metrics of a cell, which are printed beside each other.
+    sources : list of str
+        Which numbers are shown. The name of a method in a run is that of the method in
+        the paper, a comma, and the source.
+    best : bool
+        Whether a number is the highest of all releases instead of their mean.
+    digits : int
+    """
+
+    name: str
+    rows: list[str]
+    columns: list[str]
+    metrics: list[str]
+    sources: list[str] = field(
+        default_factory=lambda: [PRINTED, "paper's settings", "defaults"]
+    )
+    best: bool = False
+    digits: int = 3
+
+
+def runs_of(paper: str, folder: Path = PAPERS) -> list[BenchConfig]:
+    """Return the runs of a paper, which share cells."""
+    paths = sorted((folder / paper).glob("*.toml"))
+    return [
+        BenchConfig.load(path, CATALOGUE) for path in paths if path.stem != "page"
+    ]
+
+
+def fill_paper_page(page: str, paper: str, folder: Path = PAPERS) -> str:
+    """Return a page of the documentation with its tables, made of stored rows."""
+    content = tomllib.loads((folder / paper / "page.toml").read_text(encoding="utf-8"))
+    places = [Place(**entry) for entry in content["table"]]
+    printed = read_printed(folder / paper / "printed.csv")
+    rows = [
+        row
+        for path in sorted((folder / paper).glob("*.jsonl"))
+        for row in read_rows(path)
+    ]
+    numbers = our_numbers(rows, content.get("data", {}))
+    for place in places:
+        head = HEAD.format(place.name)
+        before, mark, after = page.partition(head)
+        if not mark or END not in after:
+            raise ConfigError(f"The page of {paper} has no {head} and {END}.")
+        text = tabulate_place(place, printed, numbers)
+        page = f"{before}{head}\n{text}\n{END}{after.partition(END)[2]}"
+    return page
+
+
+def read_printed(path: Path) -> pd.DataFrame:
+    """Return what a paper prints; an epsilon that is left out is that of no noise."""
+    printed = pd.read_csv(
+        path, comment="#", keep_default_na=False, na_values={"epsilon": [""]}
+    )
+    return printed.assign(epsilon=printed["epsilon"].astype(float))
+
+
+def our_numbers(rows: Iterable[Row], data: Mapping[str, str]) -> pd.DataFrame:
+    """Return a line for each stored number: the mean of the models, and each model.
+
+    Parameters
+    ----------
+    rows : iterable of dict
+        Stored rows; failed ones have no numbers.
+    data : mapping of str to str
+        Names of our tables by those of the paper.
+
+    Examples
+    --------
+    >>> row = {"table": "t", "name": "M, ours", "epsilon": 1.0, "fid": 0.5}
+    >>> numbers = our_numbers([row | {"models": {"lda": {"accuracy": 0.75}}}], {})
+    >>> numbers[["method", "source", "model", "metric", "value"]].values.tolist()
+    [['M', 'ours', 'mean', 'fid', 0.5], ['M', 'ours', 'lda', 'accuracy', 0.75]]
+    """
+    theirs = {our: their for their, our in data.items()}
+    lines = []
+    for row in rows:
+        if "error" in row:
+            continue
+        method, _, source = str(row["name"]).partition(", ")
+        about = {
+            "cell": row.get("cell"),
+            "data": theirs.get(row["table"], row["table"]),
+            "method": method,
+            "source": source or "ours",
+            "epsilon": np.nan if row["epsilon"] is None else row["epsilon"],
+            "untrained": row.get("relations") == UNTRAINED,
+        }
+        models = row.get("models", {})
+        scores = {(MEAN, name): row[name] for name in row if is_score(row[name])}
+        scores |= {
+            (model, metric): value
+            for model, values in models.items()
+            for metric, value in values.items()
+        }
+        for metric in OF_MODELS:  # of images rows have no mean
+            values = [m[metric] for m in models.values() if metric in m]
+            if values:
+                scores.setdefault((MEAN, metric), float(np.mean(values)))
+        lines += [
+            about | {"model": model, "metric": metric, "value": value}
+            for (model, metric), value in scores.items()
+        ]
+    names = [*KEYS, "cell", "source", "untrained", "metric", "value"]
+    frame = pd.DataFrame(lines, columns=names)
+    return frame.drop_duplicates([*KEYS, "cell", "source", "metric"])
+
+
+def is_score(value: Any) -> bool:
+    """Return whether a column of a row is a number."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def tabulate_place(place: Place, printed: pd.DataFrame, numbers: pd.DataFrame) -> str:
+    """Return a table in Markdown, and below it how many releases it has.
+
+    Only what the paper prints has a line. A dagger marks fits without a training step.
+    """
+    theirs = printed[printed["place"] == place.name]
+    if theirs.empty:
+        raise ConfigError(f"printed.csv has no line of {place.name}.")
+    keys = theirs[KEYS].drop_duplicates()
+    ours = numbers[numbers["source"].isin(place.sources)]
+    ours = keys.merge(ours, on=KEYS)  # pandas matches NaN with NaN
+    shown = pd.concat([theirs.assign(source=PRINTED), ours], ignore_index=True)
+    shown["epsilon"] = shown["epsilon"].map(written_epsilon)
+    cells: dict[Any, dict[Any, str]] = {}
+    columns: dict[Any, None] = {}
+    lines = {
+        line: None
+        for line in theirs.assign(epsilon=theirs["epsilon"].map(written_epsilon))[
+            place.rows
+        ].itertuples(index=False, name=None)
+    }
+    for source in place.sources:
+        for values, group in shown[shown["source"] == source].groupby(
+            [*place.rows, *(key for key in place.columns if key != "source")],
+            sort=False,
+            dropna=False,
+        ):
+            named = dict(zip(group_names(place), values, strict=True))
+            column = tuple(
+                source if key == "source" else named[key] for key in place.columns
+            )
+            columns.setdefault(column)
+            line = tuple(named[key] for key in place.rows)
+            cells.setdefault(line, {})[column] = written(group, place, source)
+    ordered = sorted(columns, key=lambda column: column_rank(column, columns, place))
+    head = [" ".join(filter(None, map(heading, column))) for column in ordered]
+    frame = pd.DataFrame(
+        [[cells.get(line, {}).get(column, "") for column in ordered] for line in lines],
+        index=[", ".join(filter(None, map(str, line))) for line in lines],
+        columns=head,
+    )
+    frame.index.name = ", ".join(place.rows).replace("epsilon", "ε")
+    return "\n\n".join(filter(None, (markdown(frame), notes(ours))))
+
+
+def group_names(place: Place) -> list[str]:
+    """Return the keys that groups of a table have."""
+    return [*place.rows, *(key for key in place.columns if key != "source")]
+
+
+def heading(value: Any) -> str:
+    """Return part of the head of a column; an epsilon is a number."""
+    try:
+        float(str(value).replace("∞", "inf"))
+    except ValueError:
+        return str(value)
+    return f"ε = {value}"
+
+
+def column_rank(column: Any, columns: Mapping[Any, None], place: Place) -> Any:
+    """Return where a column stands: methods as printed, sources beside each other."""
+    at = place.columns.index("source") if "source" in place.columns else None
+    others = [tuple(v for i, v in enumerate(each) if i != at) for each in columns]
+    mine = tuple(v for i, v in enumerate(column) if i != at)
+    source = 0 if at is None else place.sources.index(column[at])
+    return others.index(mine), source
+
+
+def written(group: pd.DataFrame, place: Place, source: str) -> str:
+    """Return the text of a cell: each metric, with its deviation over releases."""
+    texts = []
+    for metric in place.metrics:
+        values = group.loc[group["metric"] == metric, "value"].astype(float)
+        if values.empty:
+            continue
+        value = values.max() if place.best else values.mean()
+        text = decimals(value, place.digits)
+        if len(values) > 1 and not place.best:
+            text += f" ± {decimals(values.std(), place.digits)}"
+        texts.append(text)
+    is_marked = source != PRINTED and group["untrained"].eq(True).any()  # noqa: FBT003
+    return " / ".join(texts) + (MARK if is_marked else "")
+
+
+def decimals(value: float, digits: int) -> str:
+    """Return .876 without the zero.
+
+    Examples
+    --------
+    >>> decimals(0.876, 3), decimals(29.5, 1), decimals(1.0, 2)
+    ('.876', '29.5', '1.00')
+    """
+    text = f"{value:.{digits}f}"
+    return text.replace("0.", ".", 1) if abs(value) < 1 else text
+
+
+def notes(ours: pd.DataFrame) -> str:
+    """Return how many releases ours are of, and what the dagger says."""
+    if ours.empty:
+        return "Ours: not measured here."
+    per_cell = ours.groupby(
+        [*KEYS, "source", "metric"], dropna=False, sort=False
+    ).size()
+    n = sorted(set(per_cell))
+    spread = f"{n[0]}" if len(n) == 1 else f"{n[0]} to {n[-1]}"
+    plural = "release" if n == [1] else "releases"
+    text = f"Ours: {spread} {plural} each."
+    if ours["untrained"].any():
+        text += (
+            f"{MARK} Columns by class only: no relation was beyond the noise, so no "
+            "training step was made."
+        )
+    return text
+
