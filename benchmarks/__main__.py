@@ -9,9 +9,11 @@ import click
 import pandas as pd
 
 from benchmarks.catalogue import CATALOGUE
+from benchmarks.devices import compare_devices
 from benchmarks.fit_costs import AXES, fit_costs, tabulate_costs
 from benchmarks.image_sets import N_SAMPLES, QUICK, measure_images
 from benchmarks.large_tables import run_large, run_wide
+from benchmarks.papers import NAMES, PAGES, fill_paper_page, run_paper, store_rows
 from benchmarks.peer_runner import PEERS
 from benchmarks.peers import install_peer, python_in
 from benchmarks.private_steps import step_costs
@@ -53,6 +55,69 @@ def main(ctx: click.Context) -> None:
 
 main.add_command(run)
 main.add_command(tables)
+
+
+@main.group()
+def paper() -> None:
+    """Run the experiments of a paper, and print ours beside theirs.
+
+    \b
+      python -m benchmarks paper run dp_merf --data FOLDER --jobs 2
+      python -m benchmarks paper page dp_merf
+    """  # noqa: D301 - click wants the character itself
+
+
+@paper.command("run")
+@click.argument("name", type=click.Choice(NAMES))
+@click.option("--data", type=FOLDER, required=True, help="Folder of the public data.")
+@click.option("--out", type=click.Path(path_type=Path), help="Cells: bench/NAME.")
+@click.option("--jobs", type=int, default=2, show_default=True, help="Cells at a time.")
+@click.option("--minutes", type=float, help="Begin no cell after; 0 only collects.")
+@click.option("--store", is_flag=True, help="Keep the rows of which pages are made.")
+def run_one(
+    name: str,
+    data: Path,
+    out: Path | None,
+    jobs: int,
+    minutes: float | None,
+    store: bool,
+) -> None:
+    """Compute the cells of a paper that are not there; the same command goes on."""
+    last: dict[str, int] = {}
+
+    def tell(run: str, n_done: int, n_all: int) -> None:
+        if last.get(run) != n_done:
+            click.echo(f"{name} {run}: {n_done} of {n_all} cells")
+        last[run] = n_done
+
+    rows = run_paper(
+        name,
+        data,
+        out or Path("bench") / name,
+        n_jobs=jobs,
+        minutes=minutes,
+        tell=tell,
+    )
+    failed = [row for lines in rows.values() for row in lines if "error" in row]
+    for row in failed:
+        click.echo(f"Failed: {row['table']}, {row['name']}: {row['message']}", err=True)
+    if store:
+        store_rows(name, rows)
+
+
+@paper.command("page")
+@click.argument("names", nargs=-1, type=click.Choice(NAMES))
+@click.option("--check", is_flag=True, help="Write nothing; fail if a table differs.")
+def fill(names: tuple[str, ...], check: bool) -> None:
+    """Make the tables of pages from stored rows: of NAMES, or of all papers."""
+    for name in names or NAMES:
+        path = PAGES / f"{name}.md"
+        before = path.read_text(encoding="utf-8")
+        after = fill_paper_page(before, name)
+        if check and before != after:
+            raise click.ClickException(f"{path} has other tables than the stored rows.")
+        if not check:
+            path.write_text(after, encoding="utf-8")
 
 
 @main.group()
@@ -185,6 +250,19 @@ def fits(
         _append(output, row)
         rows.append(row)
     click.echo(tabulate_costs(rows))
+
+
+@main.command()
+@click.option("--data", type=FOLDER, required=True, help="Folder of mnist.npz.")
+@click.option("--output", type=FILE, help="A .jsonl file to append to.")
+def devices(data: Path, output: Path | None) -> None:
+    """Measure fits on a GPU and on a processor, and whether results agree."""
+    rows = []
+    for row in compare_devices(data):
+        click.echo(row)
+        _append(output, row)
+        rows.append(row)
+    click.echo(markdown(pd.DataFrame(rows).fillna("").set_index("method")))
 
 
 @main.command()

@@ -5,8 +5,10 @@ a run, and the ``.jsonl`` of the same name has its rows. ``printed.csv`` has wha
 paper prints, a number a line. ``page.toml`` says how tables are laid out.
 """
 
+import math
+import time
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,9 +17,9 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.catalogue import CATALOGUE
-from skdpgen.benchmark import BenchConfig
+from skdpgen.benchmark import BenchConfig, read_rows, run_cells
 from skdpgen.benchmark._result_tables import markdown, written_epsilon
-from skdpgen.benchmark._run_cells import read_rows
+from skdpgen.benchmark._run_cells import write_rows
 from skdpgen.exceptions import ConfigError
 
 PAPERS = Path(__file__).parent / "results" / "papers"
@@ -26,6 +28,7 @@ NAMES = ("dp_merf", "dp_mepf", "functional_rdp", "dp_mge_dre", "dp_ntk")
 HEAD, END = "<!-- paper:{} -->", "<!-- /paper -->"
 PRINTED = "printed"
 KEYS = ["data", "method", "epsilon", "model"]  # of a number, beside its metric
+NO_SOURCE = "ours"  # of a method whose name has no comma
 MEAN = "mean"  # the model of a score that is one of all models
 UNTRAINED = "columns by class only"
 MARK = " †"
@@ -71,6 +74,48 @@ def runs_of(paper: str, folder: Path = PAPERS) -> list[BenchConfig]:
     return [
         BenchConfig.load(path, CATALOGUE) for path in paths if path.stem != "page"
     ]
+
+
+def run_paper(
+    paper: str,
+    data: Path,
+    out: Path,
+    *,
+    n_jobs: int = 1,
+    minutes: float | None = None,
+    tell: Callable[[str, int, int], None] = lambda name, n_done, n_all: None,
+) -> dict[str, list[Row]]:
+    """Compute what is not finished of a paper; return rows by the name of their run.
+
+    Cells are kept in ``out``, one file each, so the same call goes on after a kill. Runs
+    share them: one that occurs in two tables is computed once.
+    """
+    deadline = math.inf if minutes is None else time.monotonic() + 60 * minutes
+    rows: dict[str, list[Row]] = {}
+    for config in runs_of(paper):
+
+        def told(n_done: int, n_all: int, row: Any, name: str = config.name) -> None:
+            tell(name, n_done, n_all)
+
+        left = max(0.0, deadline - time.monotonic()) / 60
+        rows[config.name] = list(
+            run_cells(
+                config,
+                out,
+                data=data,
+                n_jobs=n_jobs,
+                minutes=None if math.isinf(left) else left,
+                tell=told,
+            )
+        )
+    return rows
+
+
+def store_rows(paper: str, rows: Mapping[str, list[Row]]) -> None:
+    """Write rows beside the configurations, from which pages are made."""
+    for name, lines in rows.items():
+        if lines:
+            write_rows(PAPERS / paper / f"{name}.jsonl", lines)
 
 
 def fill_paper_page(page: str, paper: str, folder: Path = PAPERS) -> str:
@@ -129,7 +174,7 @@ def our_numbers(rows: Iterable[Row], data: Mapping[str, str]) -> pd.DataFrame:
             "cell": row.get("cell"),
             "data": theirs.get(row["table"], row["table"]),
             "method": method,
-            "source": source or "ours",
+            "source": source or NO_SOURCE,
             "epsilon": np.nan if row["epsilon"] is None else row["epsilon"],
             "untrained": row.get("relations") == UNTRAINED,
         }
@@ -167,7 +212,10 @@ def tabulate_place(place: Place, printed: pd.DataFrame, numbers: pd.DataFrame) -
     if theirs.empty:
         raise ConfigError(f"printed.csv has no line of {place.name}.")
     keys = theirs[KEYS].drop_duplicates()
-    ours = numbers[numbers["source"].isin(place.sources)]
+    # real rows have no settings: they stand with the first of ours
+    own = numbers["source"].replace({NO_SOURCE: place.sources[1]})
+    ours = numbers.assign(source=own)
+    ours = ours[ours["source"].isin(place.sources)]
     ours = keys.merge(ours, on=KEYS)  # pandas matches NaN with NaN
     shown = pd.concat([theirs.assign(source=PRINTED), ours], ignore_index=True)
     shown["epsilon"] = shown["epsilon"].map(written_epsilon)

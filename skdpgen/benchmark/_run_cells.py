@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -102,6 +102,7 @@ def run_cells(
         finished = {key: row for key, row in finished.items() if "error" not in row}
         store.forget({cell.key for _, cell in named} - set(finished))
     todo = [cell for _, cell in named if cell.key not in finished]
+    todo.sort(key=lambda cell: cell.release)  # the first release of all, then others
     keys = {cell.key for _, cell in named}
     n_done = len(keys) - len(todo)
     tell(n_done, len(keys), None)
@@ -306,16 +307,20 @@ class CellStore:
 
     def collect(self, rows: Iterable[dict[str, Any]], *, parquet: bool = False) -> Path:
         """Write rows as JSON lines beside the cells, and as Parquet if asked."""
-        stored = [_stored(row) for row in rows]
-        path = self.out / f"{RESULTS}.jsonl"
-        write_whole(path, "".join(json.dumps(row) + "\n" for row in stored))
+        rows, path = list(rows), self.out / f"{RESULTS}.jsonl"
+        write_rows(path, rows)
         if parquet:
             flat = [
-                {name: _flat(value) for name, value in _revived(row).items()}
-                for row in stored
+                {name: _flat(value) for name, value in _plain(row).items()}
+                for row in rows
             ]
             pd.DataFrame(flat).to_parquet(path.with_suffix(".parquet"), index=False)
         return path
+
+
+def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write rows as JSON lines, which :func:`read_rows` reads."""
+    write_whole(path, "".join(json.dumps(_stored(row)) + "\n" for row in rows))
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -347,7 +352,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _stored(row: dict[str, Any]) -> dict[str, Any]:
+def _stored(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return a row for JSON; an infinite epsilon must be kept, so it becomes text."""
     plain = _plain(row)
     return plain | {"epsilon": ENDLESS} if row.get("epsilon") == math.inf else plain
