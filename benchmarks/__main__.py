@@ -16,6 +16,7 @@ from benchmarks.large_tables import run_large, run_wide
 from benchmarks.papers import NAMES, PAGES, fill_paper_page, run_paper, store_rows
 from benchmarks.peer_runner import PEERS
 from benchmarks.peers import install_peer, python_in
+from benchmarks.public_lenses import with_lens
 from benchmarks.private_steps import step_costs
 from benchmarks.speed import speed_table
 from skdpgen.benchmark._measure_cell import with_settings
@@ -188,7 +189,8 @@ def images(
 ) -> None:
     """Measure a method on the sets of images NAMES, with pictures."""
     method = all_synthesizers()[synthesizer]
-    make = partial(with_settings, method, read_settings(settings), "images")
+    given = with_lens(read_settings(settings))
+    make = partial(with_settings, method, given, "images")
     classifiers = [*CLASSIFIERS["images"], "cnn"]
     utility = SyntheticUtility(
         classifiers=QUICK if models == "quick" else classifiers,
@@ -214,7 +216,7 @@ def images(
             _append(output, row)
     keys = ["set", "method", "epsilon", "adjacency"]
     numbers = pd.DataFrame(runs).drop(columns="release")
-    means = numbers.groupby(keys, dropna=False, sort=False).mean()
+    means = numbers.groupby(keys, dropna=False, sort=False).mean(numeric_only=True)
     click.echo(markdown(means.reset_index()))
 
 

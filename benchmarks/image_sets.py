@@ -13,18 +13,20 @@ import numpy as np
 import pandas as pd
 from scipy.ndimage import zoom
 
+from benchmarks.public_lenses import with_lens
 from skdpgen.benchmark._cells import DELTA, PUBLIC, REAL, Catalogue, Cell
 from skdpgen.benchmark._measure_cell import certificate, delta_of, maker, public_part
 from skdpgen.benchmark._own_table import check_rows, files_of
-from skdpgen.metrics import SyntheticUtility, image_fidelity
+from skdpgen.metrics import CLASSIFIERS, SyntheticUtility, image_fidelity
 from skdpgen.plotting import plot_images
 
 IMAGE_SETS = ("mnist", "fashion_mnist", "cifar10_jpeg", "usps")
 PUBLIC_SETS = {"mnist_usps": ("mnist", "usps")}  # digits, and those of other writers
 MNIST_DIGIT = 20 / 28  # share of a side that a digit has
-FIDELITY = 5_000  # images of each side
+N_COMPARED = 5_000  # images of each side, for FID
 QUICK = ("logistic_regression", "mlp", "cnn")
 N_SAMPLES = 10_000
+OF_MODELS = ("accuracy", "macro_f1", "f1")  # scores that rows keep of each model
 
 
 def measure_images(
@@ -88,7 +90,8 @@ def measure_image_cell(
     if cell.method == PUBLIC:
         scores = measure_real_images([*public, *images[2:]], utility)
         return {"rows": len(public[1]), **scores}
-    make = maker(cell, len(images[0]), catalogue)
+    named = replace(cell, settings=with_lens(cell.settings))
+    make = maker(named, len(images[0]), catalogue)
     row, synthesizer, _ = measure_image_release(
         images,
         make,
@@ -98,6 +101,7 @@ def measure_image_cell(
         delta=delta_of(cell),
         adjacency=cell.adjacency,
         given=public_part(cell, public, catalogue),
+        n_compared=cell.n_compared or N_COMPARED,
     )
     return {**counts, **row, **certificate(synthesizer)}
 
@@ -107,7 +111,7 @@ def measure_real_images(images: list[Any], utility: SyntheticUtility) -> dict[st
     X, y, *test = images
     n = utility.n_samples or N_SAMPLES
     order = np.random.default_rng(0).permutation(len(X))[:n]
-    return accuracies(utility.evaluate((X[order], y[order]), *test))
+    return scores_of_models(utility.evaluate((X[order], y[order]), *test))
 
 
 def measure_image_release(
@@ -120,10 +124,13 @@ def measure_image_release(
     delta: float | None = DELTA,
     adjacency: str,
     given: Mapping[str, Any] = MappingProxyType({}),
+    n_compared: int = N_COMPARED,
 ) -> tuple[dict[str, Any], Any, Any]:
     """Fit and score the release of one number; return a row, the fit, and its images.
 
-    ``images`` are those of :func:`read_image_set`.
+    ``images`` are those of :func:`read_image_set`. ``n_compared`` of each side are
+    compared; real ones are those to test on if there are enough of them, otherwise
+    those to train on, as in papers that compare 60,000.
     """
     X, y, *test = images
     synthesizer = make(
@@ -136,12 +143,15 @@ def measure_image_release(
     start = time.perf_counter()
     synthesizer.fit(X, y, **given)
     seconds = time.perf_counter() - start
-    rows = synthesizer.sample(utility.n_samples or N_SAMPLES, random_state=release)
-    scores = replace(utility, random_state=release).evaluate(rows, *test)
-    near = image_fidelity(test[0][:FIDELITY], rows[0][:FIDELITY])
+    n_samples = utility.n_samples or N_SAMPLES
+    rows = synthesizer.sample(max(n_samples, n_compared), random_state=release)
+    first = tuple(part[:n_samples] for part in rows)
+    scores = replace(utility, random_state=release).evaluate(first, *test)
+    real = test[0] if len(test[0]) >= n_compared else X
+    near = image_fidelity(real[:n_compared], rows[0][:n_compared])
     row = {
         "fit_seconds": seconds,
-        **accuracies(scores),
+        **scores_of_models(scores),
         "fid": near.fid,
         "precision": near.precision,
         "recall": near.recall,
@@ -180,13 +190,18 @@ def read_image_set(path: Path) -> list[Any]:
     return parts
 
 
-def accuracies(scores: pd.DataFrame) -> dict[str, float]:
-    """Return the accuracy of each model, and the mean over all but the CNN."""
-    by_model = {str(k): float(v) for k, v in scores["accuracy"].items()}
-    models = [value for name, value in by_model.items() if name != "cnn"]
-    if len(models) >= 12:
-        by_model["mean_of_12"] = float(np.mean(models))
-    return by_model
+def scores_of_models(scores: pd.DataFrame) -> dict[str, Any]:
+    """Return the accuracy of each model, the mean of twelve, and all scores by model.
+
+    Networks that see rows and columns are not among the twelve.
+    """
+    by_model: dict[str, Any] = {str(k): float(v) for k, v in scores["accuracy"].items()}
+    twelve = [v for name, v in by_model.items() if name in CLASSIFIERS["images"]]
+    if len(twelve) == len(CLASSIFIERS["images"]):
+        by_model["mean_of_12"] = float(np.mean(twelve))
+    kept = [name for name in OF_MODELS if name in scores]
+    models = scores[kept].astype(float).to_dict(orient="index")
+    return {**by_model, "models": models}
 
 
 def public_images(images: Any, frame: tuple[int, int]) -> Any:

@@ -42,6 +42,8 @@ KEYS: dict[str, Any] = {
     "classifiers": None,  # all of them
     "real": True,
     "limit": None,  # seconds
+    "n_samples": None,  # of images, for models; 10,000
+    "n_compared": None,  # of images, for FID; 5,000
     "printed": {},
 }
 METHODS = {
@@ -95,6 +97,9 @@ class BenchConfig:
         as they are, where a table has some.
     limit : float or None
         Seconds after which a cell is given up, whatever its method.
+    n_samples, n_compared : int or None
+        Of images: how many are drawn for the models, and how many are compared with
+        real ones; None is 10,000 and 5,000.
     printed : mapping
         What papers print: texts by table, name of a method, and epsilon or None.
     catalogue : Catalogue
@@ -120,6 +125,8 @@ class BenchConfig:
     classifiers: tuple[str, ...] | None
     real: bool
     limit: float | None
+    n_samples: int | None
+    n_compared: int | None
     printed: Printed
     catalogue: Catalogue = field(default_factory=Catalogue, repr=False)
 
@@ -176,6 +183,10 @@ class BenchConfig:
             _non_empty("tables", values["tables"]), Path(folder), catalogue
         )
         kind = _kind_of(sources)
+        for key in ("n_samples", "n_compared"):
+            number = values[key]
+            is_right = number is None or (kind == "images" and _is_whole(number, 2))
+            _check(is_right, key, "2, 3, ..., and of images alone", number)
         methods = METHODS[kind] if values["methods"] is None else values["methods"]
         methods = _read_methods(
             _non_empty("methods", methods), kind, values["adjacency"], catalogue
@@ -200,6 +211,8 @@ class BenchConfig:
             else tuple(utility.classifiers),
             real=values["real"],
             limit=limit,
+            n_samples=values["n_samples"],
+            n_compared=values["n_compared"],
             printed=_read_printed(
                 values["printed"],
                 [source.label for source in sources],
@@ -217,6 +230,8 @@ class BenchConfig:
                 "data": digest(source, data),
                 "protocol": self.protocol,
                 "classifiers": self.classifiers,
+                "n_samples": self.n_samples,
+                "n_compared": self.n_compared,
             }
             if self.real:
                 cells.append((REAL, Cell(method=REAL, **shared)))

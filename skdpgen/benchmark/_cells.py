@@ -183,6 +183,9 @@ class Cell:
     protocol, classifiers : of the models that score
     public : str or None
         Which public rows of the table the method is given.
+    n_samples, n_compared : int or None
+        Of images: how many are drawn for models, and how many are compared with real
+        ones. None is the number that the catalogue's own measure has.
 
     Examples
     --------
@@ -205,6 +208,8 @@ class Cell:
     protocol: str = "modern"
     classifiers: tuple[str, ...] | None = None
     public: str | None = None
+    n_samples: int | None = None
+    n_compared: int | None = None
 
     @property
     def key(self) -> str:
@@ -212,7 +217,8 @@ class Cell:
         content = self.to_dict()
         del content["source"]["path"], content["source"]["public"]
         # fields that were added later: left out if None, so that old keys stay valid
-        for of, name in ((content["source"], "rows"), (content, "public")):
+        later = [(content, name) for name in ("public", "n_samples", "n_compared")]
+        for of, name in ((content["source"], "rows"), *later):
             if of[name] is None:
                 del of[name]
         text = json.dumps(content, sort_keys=True, ensure_ascii=True)

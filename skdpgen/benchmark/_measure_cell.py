@@ -122,7 +122,9 @@ def _processor_seconds() -> float:
 
 
 def _numbers(cell: Cell, folder: str, catalogue: Catalogue) -> dict[str, Any]:
-    utility = SyntheticUtility(protocol=cell.protocol, classifiers=cell.classifiers)
+    utility = SyntheticUtility(
+        protocol=cell.protocol, classifiers=cell.classifiers, n_samples=cell.n_samples
+    )
     if cell.source.is_images:
         assert cell.source.known is not None  # only the catalogue has images
         assert cell.source.known.measure is not None

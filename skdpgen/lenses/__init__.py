@@ -13,6 +13,7 @@ from skdpgen.lenses._network_lens import (
     VGG19Lens,
     as_inputs,
 )
+from skdpgen.lenses._patch_lens import PatchLens
 from skdpgen.lenses._scattering import ScatteringLens
 from skdpgen.lenses._unit_means import check_pure, each_alone, goes_alone
 
@@ -22,6 +23,7 @@ __all__ = [
     "Decoding",
     "Lens",
     "ModuleLens",
+    "PatchLens",
     "Perceptual",
     "PerceptualMap",
     "PrivateClassifier",

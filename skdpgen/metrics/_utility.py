@@ -1,17 +1,15 @@
 """Utility of synthetic rows: train on them, test on real ones."""
 
-import math
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
 from joblib import Parallel, delayed
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import (
     AdaBoostClassifier,
@@ -40,7 +38,6 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.svm import LinearSVC, LinearSVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from threadpoolctl import threadpool_limits
-from torch import nn
 from xgboost import XGBClassifier, XGBRegressor
 
 from skdpgen.metrics._detection import detection_auc
@@ -53,113 +50,18 @@ from skdpgen.metrics._frames import (
     prepare_targets,
     unwrap,
 )
+from skdpgen.metrics._image_networks import (
+    ImageCNN,
+    ImageNetwork,
+    ResNet9,
+    StridedCNN,
+)
 from skdpgen.tables import as_pixels, image_size, is_image
 from skdpgen.utils import (
     Labels,
     Rows,
     Table,
-    torch_generator,
 )
-
-# ----------------------------------------------------------------------------
-# A small convolutional classifier for images, as a scikit-learn estimator.
-
-BATCH = 128
-PEAK = 3e-3  # learning rate
-
-
-class ImageCNN(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Two convolutions and a dense layer, trained for a fixed number of steps.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Channels, height and width; rows come flat.
-    max_iter : int, default=1000
-        Steps of 128 images.
-    random_state : int or None, default=None
-        Seed of the first weights and of the order of the images.
-
-    Examples
-    --------
-    >>> X = np.repeat(np.eye(2, dtype=np.float32), 64, axis=1)
-    >>> cnn = ImageCNN((2, 8, 8), max_iter=5, random_state=0).fit(X, [0, 1])
-    >>> cnn.predict(X).tolist()
-    [0, 1]
-    """
-
-    def __init__(
-        self,
-        shape: tuple[int, int, int],
-        max_iter: int = 1000,
-        random_state: int | None = None,
-    ) -> None:
-        self.shape = shape
-        self.max_iter = max_iter
-        self.random_state = random_state
-
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Train on flat images in [0, 1]."""
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        rng = np.random.default_rng(self.random_state)
-        pixels = torch.from_numpy(np.asarray(X, np.float32))
-        targets = torch.tensor(codes)
-        channels, height, width = self.shape
-        n_places = math.ceil(height / 4) * math.ceil(width / 4)  # after two poolings
-        layers: list[nn.Module] = [
-            nn.Unflatten(1, (channels, height, width)),
-            _layer(nn.Conv2d, channels, 16, 3, padding=1, rng=rng),
-            nn.ReLU(),
-            nn.MaxPool2d(2, ceil_mode=True),
-            _layer(nn.Conv2d, 16, 32, 3, padding=1, rng=rng),
-            nn.ReLU(),
-            nn.MaxPool2d(2, ceil_mode=True),
-            nn.Flatten(),
-            _layer(nn.Linear, 32 * n_places, 128, rng=rng),
-            nn.ReLU(),
-            _layer(nn.Linear, 128, len(self.classes_), rng=rng),
-        ]
-        self.network_ = nn.Sequential(*layers)
-        optimiser = torch.optim.Adam(self.network_.parameters())
-        for step in range(self.max_iter):
-            # the learning rate rises over a tenth of the steps, then falls to zero
-            for group in optimiser.param_groups:
-                group["lr"] = PEAK * min(10 * (step + 1), self.max_iter - step)
-                group["lr"] /= self.max_iter
-            n_batch = min(BATCH, len(pixels))
-            batch = torch.from_numpy(rng.integers(len(pixels), size=n_batch))
-            scores = self.network_(pixels[batch])
-            loss = nn.functional.cross_entropy(scores, targets[batch])
-            optimiser.zero_grad(set_to_none=True)
-            loss.backward()
-            optimiser.step()
-        return self
-
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return the probability of each class."""
-        rows = torch.from_numpy(np.asarray(X, np.float32))
-        with torch.no_grad():
-            parts = [self.network_(part).softmax(dim=1) for part in rows.split(1024)]
-        return np.asarray(torch.cat(parts).double().numpy())
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the most likely class."""
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
-
-
-def _layer(
-    kind: type[nn.Conv2d | nn.Linear],
-    *sizes: int,
-    rng: np.random.Generator,
-    **settings: int,
-) -> nn.Module:
-    """Return a layer with weights from ``rng``, not from torch's global state."""
-    layer = nn.utils.skip_init(kind, *sizes, **settings)
-    generator = torch_generator(rng)
-    nn.init.kaiming_uniform_(layer.weight, nonlinearity="relu", generator=generator)
-    nn.init.zeros_(layer.bias)
-    return layer
-
 
 # ----------------------------------------------------------------------------
 # The twelve classifiers and the twelve regressors, as data.
@@ -192,7 +94,7 @@ class ModelSpec:
         A model that sees images as such gets their ``shape``.
         """
         settings = dict(self.settings)
-        if self.kind is ImageCNN:
+        if issubclass(self.kind, ImageNetwork):
             settings["shape"] = shape
         model = self.kind(**settings)
         parameters = model.get_params(deep=False)
@@ -258,7 +160,7 @@ _PAPER_CLASSIFIERS = _table(
 )
 
 # For images, on flat pixels in [0, 1]. Stumps and small samples keep ten classes of 784
-# pixels within minutes; the network sees rows and columns and is requested by name.
+# pixels within minutes; networks see rows and columns and are requested by name.
 _IMAGE_CLASSIFIERS = _table(
     "images-1",
     ("logistic_regression", LogisticRegression, {"C": 1.0, "max_iter": 200}),
@@ -277,7 +179,13 @@ _IMAGE_CLASSIFIERS = _table(
     ("xgboost", XGBClassifier, {
         "n_estimators": 50, "colsample_bytree": 0.1, "tree_method": "hist"}),
 )
-IMAGE_NETWORK = ModelSpec("cnn", "images-1", ImageCNN, {"max_iter": 1000})
+IMAGE_NETWORKS = _table(
+    "images-1",
+    ("cnn", ImageCNN, {"max_iter": 1000}),
+    ("small_cnn", StridedCNN, {"max_iter": 5000}),
+    ("resnet9", ResNet9, {"width": 64}),
+    ("resnet9_thin", ResNet9, {"width": 16}),
+)
 
 _MODERN_REGRESSORS = _table(
     "modern-1",
@@ -524,8 +432,11 @@ class SyntheticUtility:
     Notes
     -----
     Arrays of images (three or four dimensions) are judged by accuracy, with models of
-    their own on flat pixels, whatever the protocol; ``"cnn"``, a small convolutional
-    network, can be requested by name.
+    their own on flat pixels, whatever the protocol. Convolutional networks can be
+    requested by name: ``"cnn"``, this package's own; ``"small_cnn"``, that of
+    functional RDP; ``"resnet9"`` for colour photographs, that of DP-MEPF, which needs a
+    GPU or hours; and ``"resnet9_thin"``, a quarter as wide. They take a GPU if there is
+    one.
 
     The encoding (see ``TableEncoder``) is learnt from the synthetic rows. Of
     two classes the positive one is the last, sorted as numbers if all are numbers
@@ -559,7 +470,7 @@ class SyntheticUtility:
         _check_in("metric", self.metric, [None, *sorted(metrics)])
         if self.classifiers is not None:
             specs = {**CLASSIFIERS[self.protocol], **REGRESSORS[self.protocol]}
-            specs[IMAGE_NETWORK.name] = IMAGE_NETWORK
+            specs |= IMAGE_NETWORKS
             object.__setattr__(self, "classifiers", tuple(self.classifiers))
             names: Sequence[str | None] = self.classifiers or [None]
             for name in names:  # an empty list raises, too
@@ -647,7 +558,7 @@ class SyntheticUtility:
         models = (REGRESSORS if task == "regression" else CLASSIFIERS)[protocol]
         specs = dict(models)
         if protocol == "images":
-            specs[IMAGE_NETWORK.name] = IMAGE_NETWORK  # only if it is asked for by name
+            specs |= IMAGE_NETWORKS  # only if they are asked for by name
         for name in self.classifiers or ():
             _check_in(f"classifiers (task {task})", name, list(specs))
         return [specs[name] for name in self.classifiers or models]

@@ -2,14 +2,27 @@
 
 from functools import partial
 from io import BytesIO
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_digits
 
-from benchmarks.image_sets import accuracies, measure_images, read_image_set
-from skdpgen import DPMERFSynthesizer, Generator, SyntheticUtility
+from benchmarks import image_sets
+from benchmarks.image_sets import (
+    measure_image_release,
+    measure_images,
+    read_image_set,
+    scores_of_models,
+)
+from skdpgen import (
+    DPMERFSynthesizer,
+    DPMGESynthesizer,
+    Generator,
+    SyntheticUtility,
+)
+from skdpgen.metrics import CLASSIFIERS
 
 DIGITS, LABELS = load_digits(return_X_y=True)
 PIXELS = np.rint(DIGITS.reshape(-1, 8, 8) * 255 / 16).astype(np.uint8)
@@ -80,7 +93,40 @@ def test_images_may_be_compressed(tmp_path):
 
 def test_the_mean_is_of_twelve_models():
     few = {"mlp": 0.5, "cnn": 1.0}
-    twelve = {str(i): 0.5 for i in range(12)} | {"cnn": 1.0}
+    twelve = dict.fromkeys(CLASSIFIERS["images"], 0.5) | {"cnn": 1.0, "resnet9": 0.9}
     frame = partial(pd.DataFrame.from_dict, orient="index", columns=["accuracy"])
-    assert "mean_of_12" not in accuracies(frame(few))
-    assert accuracies(frame(twelve))["mean_of_12"] == 0.5
+    assert "mean_of_12" not in scores_of_models(frame(few))
+    assert scores_of_models(frame(twelve))["mean_of_12"] == 0.5
+
+
+def test_rows_have_every_score_of_every_model():
+    scores = {"accuracy": [0.5], "macro_f1": [0.25], "note": [""]}
+    row = scores_of_models(pd.DataFrame(scores, index=["mlp"]))
+    models = {"mlp": {"accuracy": 0.5, "macro_f1": 0.25}}
+    assert row == {"mlp": 0.5, "models": models}
+
+
+@pytest.mark.parametrize(("n_compared", "n_real"), [(300, 300), (600, 600)])
+def test_more_images_than_those_to_test_on_are_compared_with_those_of_the_fit(
+    n_compared, n_real, monkeypatch
+):
+    seen = []
+
+    def compared(real, synthetic):
+        seen.append((len(real), len(synthetic)))
+        return SimpleNamespace(fid=0.0, precision=1.0, recall=1.0, ndb=0.0)
+
+    monkeypatch.setattr(image_sets, "image_fidelity", compared)
+    images = [PIXELS[TRAIN], LABELS[TRAIN], PIXELS[TEST], LABELS[TEST]]
+    row, _, rows = measure_image_release(
+        images,
+        partial(DPMGESynthesizer, augmentation=None),
+        SyntheticUtility(classifiers=("gaussian_nb",), n_samples=400),
+        release=0,
+        epsilon=10.0,
+        adjacency="replace",
+        n_compared=n_compared,
+    )
+    assert seen == [(n_real, n_compared)]
+    assert len(rows[0]) == max(400, n_compared)
+    assert set(row["models"]) == {"gaussian_nb"}

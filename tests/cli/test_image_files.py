@@ -104,8 +104,9 @@ def test_a_report_shows_synthetic_images(digits, tmp_path):
 @pytest.fixture
 def short_network(monkeypatch):
     """Let the network that scores images train for a tenth of its steps."""
-    short = replace(_utility.IMAGE_NETWORK, settings={"max_iter": 100})
-    monkeypatch.setattr(_utility, "IMAGE_NETWORK", short)
+    network = _utility.IMAGE_NETWORKS["cnn"]
+    short = replace(network, settings={"max_iter": 100})
+    monkeypatch.setitem(_utility.IMAGE_NETWORKS, "cnn", short)
 
 
 @pytest.mark.usefixtures("short_network")

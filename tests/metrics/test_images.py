@@ -24,7 +24,8 @@ from skdpgen.metrics._image_fidelity import (
     frechet_distance,
     precision_recall,
 )
-from skdpgen.metrics._utility import IMAGE_NETWORK, ImageCNN
+from skdpgen.metrics._image_networks import ImageCNN
+from skdpgen.metrics._utility import IMAGE_NETWORKS
 from tests.metrics._fakes import Bootstrap
 
 FAST = ("cnn", "logistic_regression")
@@ -46,7 +47,7 @@ def halves(digits):
 @pytest.fixture
 def short(monkeypatch):
     """The network of the utility with a tenth of its steps."""
-    monkeypatch.setitem(IMAGE_NETWORK.settings, "max_iter", 100)
+    monkeypatch.setitem(IMAGE_NETWORKS["cnn"].settings, "max_iter", 100)
 
 
 def noise(shape=(8, 8), n=200, seed=0):
