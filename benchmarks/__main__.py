@@ -16,8 +16,8 @@ from benchmarks.large_tables import run_large, run_wide
 from benchmarks.papers import NAMES, PAGES, fill_paper_page, run_paper, store_rows
 from benchmarks.peer_runner import PEERS
 from benchmarks.peers import install_peer, python_in
-from benchmarks.public_lenses import with_lens
 from benchmarks.private_steps import step_costs
+from benchmarks.public_lenses import with_lens
 from benchmarks.speed import speed_table
 from skdpgen.benchmark._measure_cell import with_settings
 from skdpgen.benchmark._result_tables import markdown

@@ -71,9 +71,7 @@ class Place:
 def runs_of(paper: str, folder: Path = PAPERS) -> list[BenchConfig]:
     """Return the runs of a paper, which share cells."""
     paths = sorted((folder / paper).glob("*.toml"))
-    return [
-        BenchConfig.load(path, CATALOGUE) for path in paths if path.stem != "page"
-    ]
+    return [BenchConfig.load(path, CATALOGUE) for path in paths if path.stem != "page"]
 
 
 def run_paper(
@@ -221,12 +219,11 @@ def tabulate_place(place: Place, printed: pd.DataFrame, numbers: pd.DataFrame) -
     shown["epsilon"] = shown["epsilon"].map(written_epsilon)
     cells: dict[Any, dict[Any, str]] = {}
     columns: dict[Any, None] = {}
-    lines = {
-        line: None
-        for line in theirs.assign(epsilon=theirs["epsilon"].map(written_epsilon))[
+    lines = dict.fromkeys(
+        theirs.assign(epsilon=theirs["epsilon"].map(written_epsilon))[
             place.rows
         ].itertuples(index=False, name=None)
-    }
+    )
     for source in place.sources:
         for values, group in shown[shown["source"] == source].groupby(
             [*place.rows, *(key for key in place.columns if key != "source")],
@@ -286,7 +283,7 @@ def written(group: pd.DataFrame, place: Place, source: str) -> str:
         if len(values) > 1 and not place.best:
             text += f" ± {decimals(values.std(), place.digits)}"
         texts.append(text)
-    is_marked = source != PRINTED and group["untrained"].eq(True).any()  # noqa: FBT003
+    is_marked = source != PRINTED and group["untrained"].eq(True).any()
     return " / ".join(texts) + (MARK if is_marked else "")
 
 
@@ -319,4 +316,3 @@ def notes(ours: pd.DataFrame) -> str:
             "training step was made."
         )
     return text
-
