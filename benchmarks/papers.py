@@ -71,7 +71,51 @@ class Place:
 def runs_of(paper: str, folder: Path = PAPERS) -> list[BenchConfig]:
     """Return the runs of a paper, which share cells."""
     paths = sorted((folder / paper).glob("*.toml"))
-    return [BenchConfig.load(path, CATALOGUE) for path in paths if path.stem != "page"]
+    return [
+        BenchConfig.load(path, CATALOGUE) for path in paths if path.stem != "page"
+    ]
+
+
+def run_paper(
+    paper: str,
+    data: Path,
+    out: Path,
+    *,
+    n_jobs: int = 1,
+    minutes: float | None = None,
+    tell: Callable[[str, int, int], None] = lambda name, n_done, n_all: None,
+) -> dict[str, list[Row]]:
+    """Compute what is not finished of a paper; return rows by the name of their run.
+
+    Cells are kept in ``out``, one file each, so the same call goes on after a kill. Runs
+    share them: one that occurs in two tables is computed once.
+    """
+    deadline = math.inf if minutes is None else time.monotonic() + 60 * minutes
+    rows: dict[str, list[Row]] = {}
+    for config in runs_of(paper):
+
+        def told(n_done: int, n_all: int, row: Any, name: str = config.name) -> None:
+            tell(name, n_done, n_all)
+
+        left = max(0.0, deadline - time.monotonic()) / 60
+        rows[config.name] = list(
+            run_cells(
+                config,
+                out,
+                data=data,
+                n_jobs=n_jobs,
+                minutes=None if math.isinf(left) else left,
+                tell=told,
+            )
+        )
+    return rows
+
+
+def store_rows(paper: str, rows: Mapping[str, list[Row]]) -> None:
+    """Write rows beside the configurations, from which pages are made."""
+    for name, lines in rows.items():
+        if lines:
+            write_rows(PAPERS / paper / f"{name}.jsonl", lines)
 
 
 def run_paper(
@@ -219,11 +263,12 @@ def tabulate_place(place: Place, printed: pd.DataFrame, numbers: pd.DataFrame) -
     shown["epsilon"] = shown["epsilon"].map(written_epsilon)
     cells: dict[Any, dict[Any, str]] = {}
     columns: dict[Any, None] = {}
-    lines = dict.fromkeys(
-        theirs.assign(epsilon=theirs["epsilon"].map(written_epsilon))[
+    lines = {
+        line: None
+        for line in theirs.assign(epsilon=theirs["epsilon"].map(written_epsilon))[
             place.rows
         ].itertuples(index=False, name=None)
-    )
+    }
     for source in place.sources:
         for values, group in shown[shown["source"] == source].groupby(
             [*place.rows, *(key for key in place.columns if key != "source")],
@@ -283,7 +328,7 @@ def written(group: pd.DataFrame, place: Place, source: str) -> str:
         if len(values) > 1 and not place.best:
             text += f" ± {decimals(values.std(), place.digits)}"
         texts.append(text)
-    is_marked = source != PRINTED and group["untrained"].eq(True).any()
+    is_marked = source != PRINTED and group["untrained"].eq(True).any()  # noqa: FBT003
     return " / ".join(texts) + (MARK if is_marked else "")
 
 
@@ -316,3 +361,4 @@ def notes(ours: pd.DataFrame) -> str:
             "training step was made."
         )
     return text
+

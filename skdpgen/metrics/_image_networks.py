@@ -1,6 +1,7 @@
 """Networks that judge images, as scikit-learn estimators: train, predict."""
 
 import math
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -342,7 +343,7 @@ class ResNet9(ImageNetwork):
             nn.AdaptiveMaxPool2d(1),
             nn.Flatten(),
             layer(nn.Linear, 2 * n, n_classes, rng=rng, bias=False),
-        ).to(memory_format=torch.channels_last)
+        )
 
     def _train(
         self,
@@ -352,7 +353,6 @@ class ResNet9(ImageNetwork):
         rng: np.random.Generator,
     ) -> None:
         device, n_batch = pixels.device, min(self.batch_size, len(pixels))
-        kind = device.type
         self._centre = pixels.mean()
         self._spread = pixels.std().clamp_min(1e-3)
         images = self._levelled(pixels).unflatten(1, self.shape)
@@ -370,7 +370,7 @@ class ResNet9(ImageNetwork):
             done = (step + 1) / (n_steps + 1)
             for group in optimiser.param_groups:
                 group["lr"] = HIGHEST * min(done / RISE, (1 - done) / (1 - RISE))
-            with torch.autocast(kind, torch.bfloat16, enabled=kind == "cuda"):
+            with half_precision(pixels.device):
                 scores = network(augmented(images[rows], rng).flatten(1))
             loss = nn.functional.cross_entropy(
                 TEMPERATURE * scores.float(), targets[rows], label_smoothing=SMOOTHED
@@ -393,13 +393,22 @@ class ResNet9(ImageNetwork):
         return TEMPERATURE * scores.unflatten(0, (2, -1)).sum(dim=0)
 
 
+def half_precision(device: torch.device) -> AbstractContextManager[Any]:
+    """Return a context that computes products in bfloat16 on a GPU, and nowhere else."""
+    if device.type == "cuda":
+        return torch.autocast(device.type, torch.bfloat16)
+    return nullcontext()
+
+
 class Added(nn.Sequential):
     """Layers whose output is added to their input."""
 
     def forward(self, maps: Tensor) -> Tensor:
         """Return the sum."""
-        sum_: Tensor = maps + super().forward(maps)
-        return sum_
+        change = maps
+        for part in self:
+            change = part(change)
+        return maps + change
 
 
 def _block(

@@ -1,6 +1,7 @@
 """Scores of synthetic images: accuracies, and how near they are to real ones."""
 
 import sys
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,6 +16,7 @@ from skdpgen.metrics import (
     CLASSIFIERS,
     Extractor,
     SyntheticUtility,
+    _image_networks,
     image_fidelity,
     inception_features,
     random_features,
@@ -24,7 +26,13 @@ from skdpgen.metrics._image_fidelity import (
     frechet_distance,
     precision_recall,
 )
-from skdpgen.metrics._image_networks import ImageCNN
+from skdpgen.metrics._image_networks import (
+    Dropout,
+    ImageCNN,
+    ResNet9,
+    StridedCNN,
+    augmented,
+)
 from skdpgen.metrics._utility import IMAGE_NETWORKS
 from tests.metrics._fakes import Bootstrap
 
@@ -225,7 +233,79 @@ def test_a_prediction_does_not_depend_on_the_other_rows():
 
 def test_the_network_is_an_estimator():
     cnn = clone(ImageCNN((1, 8, 8), max_iter=7, random_state=3))
-    assert cnn.get_params() == {"shape": (1, 8, 8), "max_iter": 7, "random_state": 3}
+    given = {"shape": (1, 8, 8), "max_iter": 7, "random_state": 3, "device": "auto"}
+    assert cnn.get_params() == given
+
+
+# --------------------------------------------------------- networks of the papers
+
+OF_PAPERS = {
+    "small_cnn": partial(StridedCNN, max_iter=150),
+    "resnet9": partial(ResNet9, max_iter=40, width=4, batch_size=32),
+}
+
+
+def coloured(n=240, side=16, seed=0):
+    """Images of two classes that differ in colour, but not in brightness."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    images = 0.5 + 0.1 * rng.normal(size=(n, 3, side, side))
+    images[:, 0] += 0.2 * (2 * y - 1)[:, None, None]
+    images[:, 2] -= 0.2 * (2 * y - 1)[:, None, None]
+    return images.clip(0, 1).reshape(n, -1).astype(np.float32), y
+
+
+@pytest.mark.parametrize("name", OF_PAPERS)
+def test_networks_of_papers_learn_colours(name):
+    X, y = coloured()
+    judge = OF_PAPERS[name]((3, 16, 16), random_state=0).fit(X, y)
+    assert judge.score(*coloured(seed=1)) > 0.9
+
+
+@pytest.mark.parametrize("name", OF_PAPERS)
+def test_networks_of_papers_are_decided_by_their_seed_alone(name):
+    (X, y), state = coloured(60), torch.get_rng_state()
+    make = partial(OF_PAPERS[name], (3, 16, 16), max_iter=3)
+    first, same, other = (
+        make(random_state=seed).fit(X, y).predict_proba(X) for seed in (0, 0, 1)
+    )
+    assert torch.equal(torch.get_rng_state(), state)
+    np.testing.assert_array_equal(first, same)
+    assert not np.array_equal(first, other)
+
+
+@pytest.mark.parametrize("name", ["small_cnn", "resnet9", "resnet9_thin"])
+def test_judges_of_papers_are_asked_for_by_name(name, monkeypatch):
+    monkeypatch.setitem(IMAGE_NETWORKS[name].settings, "max_iter", 1)
+    X, y = coloured(20)
+    images = X.reshape(-1, 3, 16, 16)
+    scores = SyntheticUtility(classifiers=[name]).evaluate((images, y), images, y)
+    assert scores.loc[name, "note"] == ""
+
+
+def test_a_dropped_map_keeps_its_mean():
+    maps = torch.ones(400, 50)
+    dropped = Dropout(torch.Generator().manual_seed(0))
+    assert set(dropped(maps).unique().tolist()) == {0.0, 2.0}
+    assert torch.equal(dropped.eval()(maps), maps)
+
+
+def test_augmented_images_are_moved_mirrored_and_cut():
+    images = torch.arange(1.0, 17.0).expand(200, 3, 12, 16).contiguous()
+    out = augmented(images, np.random.default_rng(0))
+    assert out.shape == images.shape
+    assert (out == 0).flatten(1).any(dim=1).all()  # the square that is cut
+    rising = (out[:, 0].diff(dim=2) > 0).float().mean(dim=(1, 2)) > 0.5
+    assert 0 < int(rising.sum()) < 200  # some are mirrored and some are not
+
+
+def test_judges_leave_no_tensor_on_another_device(monkeypatch):
+    """On "meta" tensors have a device and a shape and no values."""
+    monkeypatch.setattr(_image_networks, "pick_device", lambda _: torch.device("meta"))
+    monkeypatch.setattr(torch.Tensor, "item", lambda _: 1.0)
+    X, y = coloured(40)
+    ResNet9((3, 16, 16), max_iter=1, width=4, random_state=0).fit(X, y)
+    ImageCNN((3, 16, 16), max_iter=1, random_state=0).fit(X, y)
 
 
 # ------------------------------------------------------------------- extractors
