@@ -394,7 +394,7 @@ class ResNet9(ImageNetwork):
 
 
 def half_precision(device: torch.device) -> AbstractContextManager[Any]:
-    """Return a context that computes products in bfloat16 on a GPU, and nowhere else."""
+    """Return a context in which a GPU computes products in bfloat16."""
     if device.type == "cuda":
         return torch.autocast(device.type, torch.bfloat16)
     return nullcontext()
