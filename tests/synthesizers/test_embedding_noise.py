@@ -22,13 +22,12 @@ from skdpgen import (
     plan,
 )
 from skdpgen.privacy import (
-    Counts,
     GivenBatches,
     Ledger,
     NonNegative,
     PrivacyBudget,
-    Signed,
     SideBySide,
+    Signed,
     Vectors,
     Weighted,
     WithCounts,
@@ -40,7 +39,7 @@ from tests.planted.bug import Bug
 
 RARE = 1e-9  # a bound with this probability of failure holds in every simulation
 SMALL = EmbeddingNoise(500, 20, 3, noise_std=15.0, norm=1.0, diameter=2.0)
-COUNTED = replace(SMALL, count_std=12.0)
+COUNTED = replace(SMALL, count_std=60.0)
 TINY = EmbeddingNoise(1, 1, 1, noise_std=1.0, norm=100.0, diameter=200.0)
 CASES = {"public": SMALL, "private number of rows": COUNTED, "one number": TINY}
 each_case = pytest.mark.parametrize("noise", CASES.values(), ids=CASES.keys())
@@ -86,9 +85,13 @@ def test_the_mean_square_is_that_of_releases(kind, adjacency):
     )
     with same_noise(1):
         found = release(
-            GivenBatches([rows]), {"x": block}, name="", ledger=ledger, share=0.4,
+            GivenBatches([rows]),
+            {"x": block},
+            name="",
+            ledger=ledger,
+            share=0.4,
             n_classes=3,
-        ).values["x"]  # fmt: skip
+        ).values["x"]
     error = np.linalg.norm(found - 10 * 1e-4) / 30
     given = {"adjacency": adjacency, "classes": 3, "structure": structure}
     expected = embedding_noise(30, 8000, 2.0, 1e-5, share=0.4, **given)
@@ -103,9 +106,7 @@ def test_counts_beside_features_cost_what_their_structure_says():
     given = {"epsilon": 1.0, "delta": 1e-5}
     bare = embedding_noise(100, 10, **given)
     free = embedding_noise(100, 10, **given, structure=WithCounts(Signed(), 1.0))
-    paid = embedding_noise(
-        100, 10, **given, structure=WithCounts(NonNegative(), 1.0)
-    )  # fmt: skip
+    paid = embedding_noise(100, 10, **given, structure=WithCounts(NonNegative(), 1.0))
     assert free.noise_std == bare.noise_std
     assert paid.noise_std == pytest.approx(bare.noise_std)
     assert paid.diameter == pytest.approx(2.0)
@@ -369,9 +370,13 @@ def test_the_error_of_a_fit_is_the_expected_one(adjacency):
     }
     features, columns = Signed(), NonNegative(math.hypot(*kernel.scales))
     expected = embedding_noise(
-        N, 400 + n_cells, adjacency=adjacency, classes=2, share=share_of(noisy),
+        N,
+        400 + n_cells,
+        adjacency=adjacency,
+        classes=2,
+        share=share_of(noisy),
         structure=Weighted((features, columns), (0.5, math.sqrt(0.75))),
-    )  # fmt: skip
+    )
     joint = np.concatenate([*difference.values()], axis=1)
     exact_count = replace(expected, count_std=0.0)
     assert np.linalg.norm(joint) == pytest.approx(exact_count.distance, rel=0.15)
@@ -402,9 +407,14 @@ def test_a_plan_has_the_noise_of_a_fit(adjacency):
     """A public schema of categories needs no bins, for which the plan keeps 3 %."""
     planned = plan(N, 3, 1.0, adjacency=adjacency, is_schema_public=True)
     synth = DPMERFSynthesizer(
-        1.0, adjacency=adjacency, schema=SCHEMA, classes=["no", "yes"],
-        feature_norm=0.1, generator=Generator(max_iter=1), random_state=0,
-    ).fit(*table())  # fmt: skip
+        1.0,
+        adjacency=adjacency,
+        schema=SCHEMA,
+        classes=["no", "yes"],
+        feature_norm=0.1,
+        generator=Generator(max_iter=1),
+        random_state=0,
+    ).fit(*table())
     features = synth.release_.values["features"].shape
     assert features == (planned.embedding.classes, planned.embedding.n_features)
     std = synth.release_.noise_std["features"]
@@ -425,9 +435,7 @@ def test_a_plan_hopes_where_noise_is_smaller_than_usual_relationships(adjacency)
 def test_noise_in_words():
     noise = embedding_noise(50_000, 1000, classes=10)
     assert "1000 features x 10 classes by about 0.017" in str(noise)
-    assert "x" not in str(embedding_noise(50_000, 1000)).split("from")[0].replace(
-        "exact", ""
-    )
+    assert "1000 features by about" in str(embedding_noise(50_000, 1000))
     assert embedding_noise(100, 10, math.inf).distance == 0
 
 
