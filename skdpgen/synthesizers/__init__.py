@@ -16,9 +16,11 @@ from skdpgen.synthesizers._dp_pairwise import DPPairwiseSynthesizer
 from skdpgen.synthesizers.base import Discriminator, Generator, read_estimator
 from skdpgen.synthesizers.models import Deformations
 from skdpgen.synthesizers.tools import (
+    EmbeddingNoise,
     GeneratorSearch,
     Plan,
     SearchCost,
+    embedding_noise,
     plan,
     search_cost,
     search_generator,
@@ -103,11 +105,13 @@ __all__ = [
     "DPPairwiseSynthesizer",
     "Deformations",
     "Discriminator",
+    "EmbeddingNoise",
     "Generator",
     "GeneratorSearch",
     "Plan",
     "SearchCost",
     "all_synthesizers",
+    "embedding_noise",
     "load",
     "plan",
     "search_cost",

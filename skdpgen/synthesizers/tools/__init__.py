@@ -1,5 +1,9 @@
-"""Around the estimators: plans, the cost of a search, generators compared for free."""
+"""Around the estimators: plans, expected noise, costs, generators compared for free."""
 
+from skdpgen.synthesizers.tools._embedding_noise import (
+    EmbeddingNoise,
+    embedding_noise,
+)
 from skdpgen.synthesizers.tools._plan import Plan, plan
 from skdpgen.synthesizers.tools._search_cost import SearchCost, search_cost
 from skdpgen.synthesizers.tools._search_generator import (
@@ -8,9 +12,11 @@ from skdpgen.synthesizers.tools._search_generator import (
 )
 
 __all__ = [
+    "EmbeddingNoise",
     "GeneratorSearch",
     "Plan",
     "SearchCost",
+    "embedding_noise",
     "plan",
     "search_cost",
     "search_generator",
