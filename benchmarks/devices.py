@@ -51,7 +51,11 @@ def compare_devices(
         for name, settings in methods:
             if only is not None and only != kind:
                 continue
-            yield {"data": kind, "method": name, **_compare(name, settings, rows, devices)}
+            yield {
+                "data": kind,
+                "method": name,
+                **_compare(name, settings, rows, devices),
+            }
 
 
 def _compare(
@@ -62,7 +66,7 @@ def _compare(
     for device in devices:
         try:
             fits.append(_fit(name, settings, rows, device))
-        except Exception as error:  # noqa: BLE001 - the others are still measured
+        except Exception as error:
             results[f"{device} failed"] = f"{type(error).__name__}: {error}"[:300]
             continue
         results[f"fit on {device}, s"] = round(fits[-1][0], 2)

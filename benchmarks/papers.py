@@ -10,6 +10,7 @@ import time
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import pandas as pd
 
 from benchmarks.catalogue import CATALOGUE
 from skdpgen.benchmark import BenchConfig, read_rows, run_cells
-from skdpgen.benchmark._result_tables import markdown, written_epsilon
+from skdpgen.benchmark._result_tables import ON_IMAGES, markdown, written_epsilon
 from skdpgen.benchmark._run_cells import write_rows
 from skdpgen.exceptions import ConfigError
 
@@ -47,8 +48,9 @@ class Place:
     rows, columns : list of str
         Keys that a line and a column have: "data", "method", "epsilon", "model", and
         "source", which is "printed" or one of ours.
-    metrics : list of str
-        Metrics of a cell, which are printed beside each other.
+    metrics, models : list of str
+        Metrics of a cell, which are printed beside each other; and models, where these
+        are no key of a line or column.
     sources : list of str
         Which numbers are shown. The name of a method in a run is that of the method in
         the paper, a comma, and the source.
@@ -61,6 +63,7 @@ class Place:
     rows: list[str]
     columns: list[str]
     metrics: list[str]
+    models: list[str] = field(default_factory=list)
     sources: list[str] = field(
         default_factory=lambda: [PRINTED, "paper's settings", "defaults"]
     )
@@ -71,9 +74,7 @@ class Place:
 def runs_of(paper: str, folder: Path = PAPERS) -> list[BenchConfig]:
     """Return the runs of a paper, which share cells."""
     paths = sorted((folder / paper).glob("*.toml"))
-    return [
-        BenchConfig.load(path, CATALOGUE) for path in paths if path.stem != "page"
-    ]
+    return [BenchConfig.load(path, CATALOGUE) for path in paths if path.stem != "page"]
 
 
 def run_paper(
@@ -220,7 +221,9 @@ def our_numbers(rows: Iterable[Row], data: Mapping[str, str]) -> pd.DataFrame:
             "epsilon": np.nan if row["epsilon"] is None else row["epsilon"],
             "untrained": row.get("relations") == UNTRAINED,
         }
-        models = row.get("models", {})
+        models = row.get("models") or {  # rows of images once had accuracies alone
+            name: {"accuracy": row[name]} for name in ON_IMAGES if row.get(name)
+        }
         scores = {(MEAN, name): row[name] for name in row if is_score(row[name])}
         scores |= {
             (model, metric): value
@@ -263,12 +266,7 @@ def tabulate_place(place: Place, printed: pd.DataFrame, numbers: pd.DataFrame) -
     shown["epsilon"] = shown["epsilon"].map(written_epsilon)
     cells: dict[Any, dict[Any, str]] = {}
     columns: dict[Any, None] = {}
-    lines = {
-        line: None
-        for line in theirs.assign(epsilon=theirs["epsilon"].map(written_epsilon))[
-            place.rows
-        ].itertuples(index=False, name=None)
-    }
+    lines = dict.fromkeys(theirs.assign(epsilon=theirs["epsilon"].map(written_epsilon))[place.rows].itertuples(index=False, name=None))
     for source in place.sources:
         for values, group in shown[shown["source"] == source].groupby(
             [*place.rows, *(key for key in place.columns if key != "source")],
@@ -319,8 +317,11 @@ def column_rank(column: Any, columns: Mapping[Any, None], place: Place) -> Any:
 def written(group: pd.DataFrame, place: Place, source: str) -> str:
     """Return the text of a cell: each metric, with its deviation over releases."""
     texts = []
-    for metric in place.metrics:
-        values = group.loc[group["metric"] == metric, "value"].astype(float)
+    for metric, model in product(place.metrics, place.models or [None]):
+        wanted = group["metric"] == metric
+        if model is not None:
+            wanted &= group["model"] == model
+        values = group.loc[wanted, "value"].astype(float)
         if values.empty:
             continue
         value = values.max() if place.best else values.mean()
@@ -328,7 +329,7 @@ def written(group: pd.DataFrame, place: Place, source: str) -> str:
         if len(values) > 1 and not place.best:
             text += f" ± {decimals(values.std(), place.digits)}"
         texts.append(text)
-    is_marked = source != PRINTED and group["untrained"].eq(True).any()  # noqa: FBT003
+    is_marked = source != PRINTED and group["untrained"].eq(True).any()
     return " / ".join(texts) + (MARK if is_marked else "")
 
 
@@ -361,4 +362,3 @@ def notes(ours: pd.DataFrame) -> str:
             "training step was made."
         )
     return text
-

@@ -152,8 +152,9 @@ def maker(cell: Cell, n_rows: int, catalogue: Catalogue) -> Callable[..., Any]:
         return catalogue.methods[cell.method].make(cell, n_rows)
     method = all_synthesizers()[cell.method]
     data = "images" if cell.source.is_images else "table"
-    name = cell.source.known and cell.source.known.preset_data
-    if name in getattr(method, "_papers", ()):
+    known = cell.source.known
+    name = None if known is None else known.preset_data
+    if name is not None and name in getattr(method, "_papers", ()):
         data = name
     return partial(with_settings, method, cell.settings, data)
 
