@@ -1,0 +1,172 @@
+"""The experiments of the papers: stored rows, pages, and a run that goes on."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks.catalogue import CATALOGUE
+from benchmarks.papers import (
+    KEYS,
+    NAMES,
+    PAGES,
+    PAPERS,
+    Place,
+    fill_paper_page,
+    our_numbers,
+    read_printed,
+    run_paper,
+    runs_of,
+    store_rows,
+    tabulate_place,
+)
+from skdpgen.benchmark import read_rows
+from skdpgen.benchmark._cells import Source
+from skdpgen.benchmark._measure_cell import maker
+from skdpgen.datasets import load_example
+from skdpgen.exceptions import ConfigError
+
+MAX_BYTES = 1_500_000
+
+
+@pytest.mark.parametrize("paper", NAMES)
+def test_pages_have_the_tables_of_stored_rows(paper):
+    """`python -m benchmarks paper page` writes them."""
+    page = (PAGES / f"{paper}.md").read_text("utf-8")
+    assert fill_paper_page(page, paper) == page
+
+
+@pytest.mark.parametrize("paper", NAMES)
+def test_every_stored_row_is_of_a_run(paper):
+    runs = {config.name: config for config in runs_of(paper)}
+    stored = list((PAPERS / paper).glob("*.jsonl"))
+    for path in stored:
+        names = {method.name for method in runs[path.stem].methods} | {"real"}
+        assert {row["name"] for row in read_rows(path)} <= names
+        assert path.stat().st_size < MAX_BYTES
+
+
+@pytest.mark.parametrize("paper", NAMES)
+def test_what_is_printed_is_listed_once(paper):
+    printed = read_printed(PAPERS / paper / "printed.csv")
+    assert not printed.duplicated(["place", *KEYS, "metric"]).any()
+    assert printed["value"].map(np.isfinite).all()
+
+
+def row_of(release, name="M, defaults", **values):
+    row = {"cell": f"{name}{release}", "table": "ours", "name": name, "epsilon": 1.0}
+    return row | {"release": release} | values
+
+
+def printed_of(*lines):
+    columns = ["place", *KEYS, "metric", "value"]
+    return pd.DataFrame([["t", *line] for line in lines], columns=columns).astype(
+        {"epsilon": float}
+    )
+
+
+PRINTED = printed_of(
+    ["theirs", "real", np.nan, "mean", "roc_auc", 0.9],
+    ["theirs", "M", 1.0, "mean", "roc_auc", 0.75],
+)
+PLACE = Place("t", ["data", "method", "epsilon"], ["source"], ["roc_auc"])
+
+
+def lines_of(rows, place=PLACE, printed=PRINTED):
+    text = tabulate_place(place, printed, our_numbers(rows, {"theirs": "ours"}))
+    return text.splitlines()
+
+
+def test_a_table_has_printed_numbers_beside_ours():
+    rows = [
+        row_of(0, roc_auc=0.5),
+        row_of(1, roc_auc=0.7),
+        row_of(0, "real", roc_auc=0.8) | {"epsilon": None},
+    ]
+    assert lines_of(rows) == [
+        "| data, method, ε | printed | paper's settings | defaults |",
+        "| --- | --- | --- | --- |",
+        "| theirs, real | .900 | .800 |  |",
+        "| theirs, M, 1 | .750 |  | .600 ± .141 |",
+        "",
+        "Ours: 1 to 2 releases each.",
+    ]
+
+
+def test_the_highest_of_all_releases():
+    place = Place(
+        "t", ["data", "method", "epsilon"], ["source"], ["roc_auc"], best=True
+    )
+    rows = [row_of(0, roc_auc=0.5), row_of(1, roc_auc=0.7)]
+    assert lines_of(rows, place)[3].endswith("| .750 | .700 |")
+
+
+def test_fits_without_a_step_are_marked():
+    rows = [row_of(0, roc_auc=0.5, relations="columns by class only")]
+    lines = lines_of(rows)
+    assert lines[3].endswith("| .500 † |")
+    assert "no training step was made" in lines[-1]
+    learnt = [row_of(0, roc_auc=0.5, relations="columns and relations")]
+    assert "†" not in "".join(lines_of(learnt))
+
+
+def test_failed_cells_and_cells_of_two_runs():
+    rows = [row_of(0, error="KeyError"), row_of(1, roc_auc=0.7), row_of(1, roc_auc=0.7)]
+    assert lines_of(rows)[-1] == "Ours: 1 release each."
+
+
+def test_a_model_of_a_column_of_models():
+    printed = printed_of(
+        ["theirs", "M", 1.0, "lda", "accuracy", 0.8],
+        ["theirs", "M", 1.0, "mlp", "accuracy", 0.9],
+    )
+    place = Place(
+        "t", ["data"], ["source"], ["accuracy"], ["lda", "mlp"], ["printed", "defaults"]
+    )
+    scores = {"lda": {"accuracy": 0.25}, "mlp": {"accuracy": 0.5}}
+    lines = lines_of([row_of(0, models=scores)], place, printed)
+    assert lines[2] == "| theirs | .800 / .900 | .250 / .500 |"
+
+
+def test_a_page_without_a_place_is_refused():
+    with pytest.raises(ConfigError, match=r"dp_merf has no <!-- paper:table_2 -->"):
+        fill_paper_page("# Nothing", "dp_merf")
+
+
+def test_presets_take_the_settings_of_the_data_set():
+    (config,) = [config for config in runs_of("dp_merf") if config.name == "tables"]
+    merf, default, _ = config.methods
+    sources = {source.name: source for source in config.sources}
+
+    def made(method, name):
+        cell = _cell(method, sources[name])
+        return maker(cell, 100, CATALOGUE)(epsilon=1.0)
+
+    assert made(merf, "adult_thinned").n_features == 1000
+    assert made(merf, "census_thinned").generator.max_iter == 2000
+    assert made(default, "census_thinned").class_weight is None
+
+
+def _cell(method, source):
+    from skdpgen.benchmark._cells import Cell
+
+    assert isinstance(source, Source)
+    return Cell(source, "0", method.method, method.settings, 1.0)
+
+
+def test_a_run_is_stored_and_goes_on(tmp_path):
+    X, y = load_example(300)
+    X[["age", "job"]].assign(target=y).to_csv(tmp_path / "mine.csv", index=False)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "run.toml").write_text(
+        'tables = [{ path = "../mine.csv", target = "target" }]\n'
+        'methods = ["DPIndependentSynthesizer"]\nreleases = 1\n'
+        'classifiers = ["lda"]\nreal = false\n'
+    )
+    given = {"data": tmp_path, "out": tmp_path / "out", "folder": tmp_path}
+    assert run_paper("mine", **given, minutes=0) == {"run": []}
+    rows = run_paper("mine", **given)
+    assert run_paper("mine", **given, minutes=0) == rows
+    store_rows("mine", rows, tmp_path)
+    (row,) = read_rows(tmp_path / "mine" / "run.jsonl")
+    assert set(row["models"]) == {"lda"}
+    assert row["relations"] if "relations" in row else True
