@@ -18,6 +18,7 @@ BY_PAPERS = ("weighted_f1", *METRICS)  # of several classes, they weigh by size
 ON_IMAGES = {"logistic_regression": "LR", "mlp": "MLP", "cnn": "CNN"}
 ON_IMAGES |= {"mean_of_12": "mean of 12"}
 OTHERS = {"average_precision": "AP", "tv2": "two-way", "tv3": "three-way"}
+OTHERS |= {"superclass_weight": "superclass"}  # weight of public rows that are in it
 OTHERS |= {"detection_auc": "detection", "fid": "FID"}
 HEAD, OF_DISCOVERY = "<!-- bench:{} -->", " discovery"
 END = "<!-- /bench -->"
@@ -297,7 +298,7 @@ def _measured(succeeded: pd.DataFrame, group: pd.DataFrame) -> tuple[str, str]:
         texts = " / ".join(_spread(succeeded[model]) for model in models)
         return f"accuracy: {', '.join(ON_IMAGES[model] for model in models)}", texts
     if metric is None:
-        return "", f"failed: {failures}"
+        return "", f"failed: {failures}" if failures else ""
     text = _spread(succeeded[metric])
     text += f" ({_share(succeeded[f'{metric}_best'].mean())})"
     return METRICS[metric], f"{text}, failed: {failures}" if failures else text
