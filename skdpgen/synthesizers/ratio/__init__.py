@@ -3,6 +3,7 @@
 from skdpgen.synthesizers.ratio._learning import (
     LearntRatio,
     calibration,
+    fourier_features,
     learn_ratio,
     warn_about_support,
 )
@@ -13,6 +14,7 @@ __all__ = [
     "LearntRatio",
     "calibration",
     "check_public_data",
+    "fourier_features",
     "learn_ratio",
     "warn_about_support",
 ]
