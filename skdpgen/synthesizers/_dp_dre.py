@@ -358,8 +358,8 @@ class DPDRESynthesizer(HasPresets, BaseSynthesizer):
 
     def _stated(self, public_data: Any) -> list[str]:
         """State which images and which lens were taken as public."""
-        has_lens = self.lens is not None and self.lens != PIXELS
-        lens = lens_of(self.lens) if has_lens else None
+        given = self.lens
+        lens = None if given is None or given == PIXELS else lens_of(given)
         return [
             *super()._stated(public_data),
             *public_image_statements(public_data, lens),

@@ -432,7 +432,7 @@ class ImagePoints:
     certificate_name = "images"
 
     def __init__(self, size: tuple[int, int, int]) -> None:
-        self.width = math.prod(size)
+        self.size, self.width = size, math.prod(size)
 
     def rows_of(self, batch: EncodedBatch) -> NDArray[Any]:
         """Return the part of a batch that :meth:`inputs` takes."""
@@ -485,7 +485,8 @@ def learn_by_sgd(
     base = public.base(counts.shares)
     rng = torch.Generator().manual_seed(seed)
     if isinstance(kernel, ImagePoints):
-        discriminator: nn.Module = ImageDiscriminator(layout.size, n_classes, rng=rng)
+        size = kernel.size
+        discriminator: nn.Module = ImageDiscriminator(size, n_classes, rng=rng)
     else:
         centre, scale = x.mean(axis=0), np.maximum(x.std(axis=0), LEAST_SCALE)
         discriminator = Discriminator(
