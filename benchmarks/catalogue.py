@@ -1,6 +1,6 @@
 """What runs of this repository may name: public tables, sets of images, and peers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from benchmarks.image_sets import IMAGE_SETS, PUBLIC_SETS, measure_image_cell
 from benchmarks.known_tables import MADE_UP, TABLES, read_split
 from benchmarks.peers import METHODS
 from benchmarks.public_splits import HALVES, PARTS, REGIONS, read_public_split
+from benchmarks.superclasses import SUPERCLASSES, measure_superclass_cell
 from skdpgen.benchmark import Catalogue, KnownTable
 
 ROOT = Path(__file__).parents[1]
@@ -19,10 +20,12 @@ def _files(name: str) -> tuple[tuple[str, ...], ...]:
     return ((f"{name}.parquet", f"{name}.csv.gz"),)  # in the order of `read_split`
 
 
-def _images(*names: str) -> KnownTable:
+def _images(
+    *names: str, measure: Callable[..., dict[str, Any]] = measure_image_cell
+) -> KnownTable:
     return KnownTable(
         files=tuple((f"{name}.npz",) for name in names),
-        measure=measure_image_cell,
+        measure=measure,
         has_public=len(names) > 1,
         has_seed=False,
         preset_data=IN_PAPERS.get(names[0]),
@@ -74,6 +77,10 @@ KNOWN_TABLES |= {name: _images(name) for name in IMAGE_SETS}
 KNOWN_TABLES |= {name: _with_public(name, at.name) for name, at in REGIONS.items()}
 KNOWN_TABLES |= {name: _with_public(name, whole) for name, whole in HALVES.items()}
 KNOWN_TABLES |= {name: _images(*names) for name, names in PUBLIC_SETS.items()}
+KNOWN_TABLES |= {
+    name: _images(*superclass.names, measure=measure_superclass_cell)
+    for name, superclass in SUPERCLASSES.items()
+}
 KNOWN_TABLES |= {name: KnownTable(partial(read_split, name)) for name in MADE_UP}
 
 CATALOGUE = Catalogue(

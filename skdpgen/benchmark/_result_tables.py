@@ -19,6 +19,7 @@ ON_IMAGES = {"logistic_regression": "LR", "mlp": "MLP", "cnn": "CNN"}
 ON_IMAGES |= {"small_cnn": "small CNN", "resnet9": "ResNet-9"}
 ON_IMAGES |= {"resnet9_thin": "thin ResNet-9", "mean_of_12": "mean of 12"}
 OTHERS = {"average_precision": "AP", "tv2": "two-way", "tv3": "three-way"}
+OTHERS |= {"superclass_weight": "superclass"}  # weight of public rows that are in it
 OTHERS |= {"detection_auc": "detection", "fid": "FID"}
 HEAD, OF_DISCOVERY = "<!-- bench:{} -->", " discovery"
 END = "<!-- /bench -->"
@@ -298,7 +299,7 @@ def _measured(succeeded: pd.DataFrame, group: pd.DataFrame) -> tuple[str, str]:
         texts = " / ".join(_spread(succeeded[model]) for model in models)
         return f"accuracy: {', '.join(ON_IMAGES[model] for model in models)}", texts
     if metric is None:
-        return "", f"failed: {failures}"
+        return "", f"failed: {failures}" if failures else ""
     text = _spread(succeeded[metric])
     text += f" ({_share(succeeded[f'{metric}_best'].mean())})"
     return METRICS[metric], f"{text}, failed: {failures}" if failures else text

@@ -8,7 +8,12 @@ from skdpgen.networks._convolutional import (
     ResNet20,
     SmallCNN,
 )
-from skdpgen.networks._image import Discriminator, ImageGenerator, ImageShape
+from skdpgen.networks._image import (
+    Discriminator,
+    ImageDiscriminator,
+    ImageGenerator,
+    ImageShape,
+)
 from skdpgen.networks._table import (
     CellsHead,
     PositionHead,
@@ -22,6 +27,7 @@ __all__ = [
     "CellsHead",
     "Discriminator",
     "ImageClassifier",
+    "ImageDiscriminator",
     "ImageGenerator",
     "ImageShape",
     "PositionHead",

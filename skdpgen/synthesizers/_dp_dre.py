@@ -38,6 +38,7 @@ from skdpgen.synthesizers.base import (
 from skdpgen.synthesizers.models import decode_target
 from skdpgen.synthesizers.presets import RATIO, RatioSettings, papers
 from skdpgen.synthesizers.ratio import (
+    PIXELS,
     LearntRatio,
     calibration,
     check_public_data,
@@ -56,6 +57,8 @@ from skdpgen.utils import (
     split_generator,
 )
 
+POWER_ON_TABLES = 0.5  # classifiers learn from many rows; chosen on public tables
+
 
 @saved("estimator.dre")
 class DPDRESynthesizer(HasPresets, BaseSynthesizer):
@@ -64,10 +67,11 @@ class DPDRESynthesizer(HasPresets, BaseSynthesizer):
     Public rows are returned unchanged. Only their *weights* are learnt from private
     rows: the ratio r of the density of private rows to that of public ones.
 
-    ``algorithm="one_shot"`` releases means of codes by class once; the codes of a table
-    are the cells of its columns. :math:`\log r` is linear in the codes and shrunk by
-    the known noise. ``algorithm="sgd"`` trains a small discriminator s of private
-    against public rows by DP-SGD, and takes :math:`\log r = s`, as in the paper.
+    ``algorithm="one_shot"`` releases means of features by class once: of a table the
+    cells of its columns, of images random Fourier features of codes of a lens.
+    :math:`\log r` is linear in the features and shrunk by the known noise.
+    ``algorithm="sgd"`` trains a small discriminator s of private against public rows by
+    DP-SGD, and takes :math:`\log r = s`, as in the paper.
 
     Values that no public row has cannot be sampled. A
     :class:`~skdpgen.exceptions.SupportWarning` names the columns in which the release
@@ -96,12 +100,15 @@ class DPDRESynthesizer(HasPresets, BaseSynthesizer):
         and text are classes, unless released labels show that they are numbers.
     algorithm : {"one_shot", "sgd"}, default="one_shot"
         One release, or a discriminator by private steps.
-    power : float, default=0.5
+    power : float or None, default=None
         Exponent of the ratio. 1 (paper) matches private rows best. Less keeps more of
-        the public rows, which helps classifiers. 0 leaves public rows unweighted.
-    lens : Lens, network or None, default=None
+        the public rows, which helps classifiers of tables. 0 leaves public rows
+        unweighted. None is 1 for images, 0.5 for tables.
+    lens : Lens, network, "pixels" or None, default=None
         Turns images into codes; it must not depend on private images. None is a cosine
-        transform with its 64 lowest frequencies.
+        transform with its 64 lowest frequencies. "pixels", for "sgd", has none: the
+        discriminator is a small convolutional network that sees the images themselves
+        (in the paper worse).
     discriminator : Discriminator or None, default=None
         Layers, private steps and other settings of the discriminator; None has their
         defaults. See :class:`Discriminator`; a search names them
@@ -164,7 +171,7 @@ class DPDRESynthesizer(HasPresets, BaseSynthesizer):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSynthesizer._parameter_constraints,
         "algorithm": [StrOptions({"one_shot", "sgd"})],
-        "power": [Interval(Real, 0, 1, closed="both")],
+        "power": [Interval(Real, 0, 1, closed="both"), None],
         "lens": "no_validation",
         "discriminator": [Discriminator, None],
         "device": [str, torch.device],
@@ -179,7 +186,7 @@ class DPDRESynthesizer(HasPresets, BaseSynthesizer):
         classes: ArrayLike | None = None,
         task: TaskName = "auto",
         algorithm: Literal["one_shot", "sgd"] = "one_shot",
-        power: float = 0.5,
+        power: float | None = None,
         lens: LensLike | None = None,
         discriminator: Discriminator | None = None,
         device: Device = "auto",
@@ -230,7 +237,7 @@ class DPDRESynthesizer(HasPresets, BaseSynthesizer):
         """
         self._check_call(X, y, groups)
         device = pick_device(self.device)
-        lens = check_public_data(public_data, X, self.lens)
+        lens = check_public_data(public_data, X, self.lens, algorithm=self.algorithm)
         (for_training,) = split_generator(self.random_state, 2)[1:]
         with self._opened(X, y, public_data, groups) as opening:
             learn_ratio(
@@ -262,6 +269,8 @@ class DPDRESynthesizer(HasPresets, BaseSynthesizer):
         check_retrained(parameters, ("power",))
         power = parameters.get("power", self.power)
         ratio = self._ratio.with_logs()
+        if power is None:
+            power = POWER_ON_TABLES if ratio.items.pixels is None else 1.0
         self._keep_model(
             ratio.model(power),
             ratio.totals.sum(),
@@ -349,7 +358,8 @@ class DPDRESynthesizer(HasPresets, BaseSynthesizer):
 
     def _stated(self, public_data: Any) -> list[str]:
         """State which images and which lens were taken as public."""
-        lens = None if self.lens is None else lens_of(self.lens)
+        given = self.lens
+        lens = None if given is None or given == PIXELS else lens_of(given)
         return [
             *super()._stated(public_data),
             *public_image_statements(public_data, lens),

@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 # for one class beyond that. Chosen on public tables.
 OF_CODE, OF_CLASS = 0.4, 0.2
 STEPS, MEMORY = 200, 20  # of L-BFGS
-LARGEST = 100.0  # ratio of an item, against that of a typical item
+LARGEST, SMALLEST = 100.0, 1e-13  # ratio of an item
 LEAST = 1e-12
 
 
@@ -113,13 +113,25 @@ def log_ratios(codes: Any, base: Floats, released: ReleasedMeans) -> Floats:
 def ratio_weights(base: Floats, log_ratio: Floats, power: float = 1.0) -> Floats:
     """Return weights of items and labels that sum to 1; extreme ratios are clipped.
 
+    A ratio of densities has the mean 1 over public items, and is scaled to that before
+    it is clipped. Bounds around the mean *logarithm* would be wrong: where most public
+    items are unlike private ones, it is far below 0, and the upper bound would be the
+    weight of good and of doubtful items alike.
+
     Parameters
     ----------
     power : float, default=1.0
         Exponent of the ratio. Below 1 weights are flatter, and more items count.
+
+    Examples
+    --------
+    >>> base, logs = np.full((4, 1), 0.25), np.array([[0.0], [-5.0], [-50.0], [-50.0]])
+    >>> ratio_weights(base, logs).round(3).ravel().tolist()
+    [0.993, 0.007, 0.0, 0.0]
     """
-    mean = float((base * log_ratio).sum())
-    clipped = np.clip(log_ratio - mean, -np.log(LARGEST), np.log(LARGEST))
+    with np.errstate(divide="ignore"):
+        logs = log_ratio - logsumexp(np.log(base) + log_ratio)
+    clipped = np.clip(logs, np.log(SMALLEST), np.log(LARGEST))
     weights = base * np.exp(power * clipped)
     return np.asarray(weights / weights.sum())
 

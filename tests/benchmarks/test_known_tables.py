@@ -1,17 +1,27 @@
 """Tables that are known by name, with public rows or made when they are read."""
 
+import tomllib
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from benchmarks.catalogue import CATALOGUE
+from benchmarks.catalogue import CATALOGUE, ROOT
 from benchmarks.image_sets import public_images
 from benchmarks.known_tables import MADE_UP, read_split
 from benchmarks.public_splits import PARTS, REGIONS, Regions, read_public_split
+from benchmarks.superclasses import (
+    SUPERCLASSES,
+    Superclass,
+    measure_superclass_cell,
+    read_superclass,
+)
 from skdpgen.benchmark import BenchConfig, run_cells
-from skdpgen.benchmark._cells import Source
+from skdpgen.benchmark._cells import Cell, Source
 from skdpgen.benchmark._own_table import digest, read_source
 from skdpgen.datasets import load_example
 from skdpgen.exceptions import ConfigError
+from skdpgen.metrics import SyntheticUtility
 
 DRE = {"class": "DPDRESynthesizer", "public": "all"}
 
@@ -153,3 +163,62 @@ def test_public_images_and_some_of_the_images(tmp_path):
     assert [row["rows"] for row in rows] == [200, 300, 200]
     assert {row["table"] for row in rows} == {"mnist_usps, 200 rows"}
     assert rows[1]["logistic_regression"] > 0.9
+
+
+def test_images_of_a_superclass_are_private_public_or_for_testing(
+    monkeypatch, tmp_path
+):
+    """Each image of the first file has its number in its pixels."""
+    numbers = np.arange(1000)
+    x = np.full((1000, 12, 12), 60, np.uint8)
+    x[numbers % 2 == 1] = 160
+    x[:, 0, 0], x[:, 0, 1] = numbers // 250, numbers % 250
+    y = (numbers % 2).astype(np.uint8)
+    parts = {"x_train": x[:800], "y_train": y[:800], "x_test": x[800:]}
+    np.savez(tmp_path / "fashion_mnist.npz", **parts, y_test=y[800:])
+    np.savez(tmp_path / "other.npz", x_train=np.zeros((50, 6, 6), np.uint8))
+    made = Superclass("fashion_mnist", (1,), 200, 100, 150, {"other": 50})
+    split = read_superclass(made, [tmp_path / f"{name}.npz" for name in made.names])
+    assert [len(part) for part in (split.private, split.public)] == [200, 300]
+    assert split.is_superclass.sum() == 100
+    of_file = split.private, split.public[:250], split.test
+    known = [set(250 * p[:, 0, 0].astype(int) + p[:, 0, 1]) for p in of_file]
+    assert len(set().union(*known)) == sum(map(len, known))
+    assert all(number % 2 for number in known[0] | known[2])
+
+    monkeypatch.setitem(SUPERCLASSES, "shoes", made)
+    known_set = replace(
+        CATALOGUE.tables["shoes"], files=tuple((f"{n}.npz",) for n in made.names)
+    )
+    source = Source("shoes", known=known_set)
+    cells = [
+        Cell(source, "", "real"),
+        Cell(source, "", "public rows"),
+        Cell(
+            source,
+            "",
+            "DPDRESynthesizer",
+            epsilon=20.0,
+            delta=1e-5,
+            adjacency="replace",
+            public="all",
+        ),
+    ]
+    utility = SyntheticUtility(n_samples=100)
+    real, public, row = (
+        measure_superclass_cell(cell, str(tmp_path), utility, CATALOGUE)
+        for cell in cells
+    )
+    assert real["fid"] < public["fid"]
+    assert public["superclass_weight"] == pytest.approx(1 / 3)
+    assert row["superclass_weight"] > 0.9
+    assert row["privacy"]["epsilon"] == 20.0
+    assert row["effective_size"] <= 300
+
+
+def test_the_stored_run_of_a_superclass_can_be_read():
+    path = ROOT / "benchmarks/results/papers/dp_mge_dre/table_3.toml"
+    config = BenchConfig.from_dict(
+        tomllib.loads(path.read_text("utf-8")), catalogue=CATALOGUE
+    )
+    assert [source.label for source in config.sources] == ["shoes"]

@@ -19,7 +19,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from skdpgen import DPIndependentSynthesizer, DPMGESynthesizer, DPPairwiseSynthesizer
+from skdpgen import (
+    DPDRESynthesizer,
+    DPIndependentSynthesizer,
+    DPMGESynthesizer,
+    DPPairwiseSynthesizer,
+)
 from skdpgen.datasets import load_example
 from skdpgen.lenses import CosineLens, RandomLens
 from skdpgen.privacy import insecure_noise_seed
@@ -90,6 +95,12 @@ def cases():
             _variants.maker(DPMGESynthesizer)(lens=CosineLens(9), classes=[0, 1]),
             pixels,
             labels,
+        ),
+        "DPDRE public images": (
+            _variants.maker(DPDRESynthesizer)(lens=CosineLens(9), classes=[0, 1, 2]),
+            pixels,
+            labels,
+            (pixels[::3] // 2, labels[::3]),
         ),
     }
     return {file_name(name): case for name, case in found.items()}

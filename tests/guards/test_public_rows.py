@@ -28,6 +28,8 @@ OF_IMAGES = {
 }
 STEPS = {"algorithm": "sgd", "max_iter": 2, "discriminator_layer_sizes": (3,)}
 WAYS = {"one shot": {}, "steps": STEPS}
+ON_PIXELS = {"algorithm": "sgd", "max_iter": 2, "lens": "pixels"}
+OF_PICTURES = WAYS | {"steps on pixels": ON_PIXELS}
 each = pytest.mark.parametrize("cls", _variants.READ_PUBLIC_ROWS)
 # These tables differ in some values, and a generous budget sees it.
 pytestmark = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.SupportWarning")
@@ -48,9 +50,9 @@ def test_the_noise_is_what_is_declared(cls, adjacency, monkeypatch):
     check_noise(_variants.maker(cls), case, adjacency, monkeypatch)
 
 
-@parametrize_pairs("how, name, to", WAYS, OF_IMAGES, OTHERS)
+@parametrize_pairs("how, name, to", OF_PICTURES, OF_IMAGES, OTHERS)
 def test_images_are_known_by_their_releases_alone(how, name, to, monkeypatch):
-    make = _variants.maker(DPDRESynthesizer, **WAYS[how])
+    make = _variants.maker(DPDRESynthesizer, **OF_PICTURES[how])
     check_replay(make, IMAGES[name].beside(OF_IMAGES[name]), to, monkeypatch)
 
 
@@ -68,6 +70,12 @@ def test_the_noise_of_a_ratio_is_what_is_declared(of, how, adjacency, monkeypatc
     }[of]
     make = _variants.maker(DPDRESynthesizer, **WAYS[how])
     check_noise(make, case.beside(public), adjacency, monkeypatch)
+
+
+@both
+def test_the_noise_of_a_ratio_on_pixels_is_what_is_declared(adjacency, monkeypatch):
+    make = _variants.maker(DPDRESynthesizer, **ON_PIXELS)
+    check_noise(make, IMAGES["images"].beside(PICTURES), adjacency, monkeypatch)
 
 
 @pytest.mark.parametrize("trusted", ["age", "children"])

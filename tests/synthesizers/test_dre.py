@@ -10,10 +10,13 @@ from sklearn.datasets import load_digits
 from skdpgen import DPDRESynthesizer, load
 from skdpgen.datasets import load_example, load_example_regression
 from skdpgen.exceptions import SearchCostWarning, SupportWarning
+from skdpgen.privacy import insecure_noise_seed
 from skdpgen.synthesizers.models import PublicItems, RatioModel
+from skdpgen.synthesizers.ratio import fourier_features
 from skdpgen.tables import Integer, Schema
 from skdpgen.training import ReleasedMeans, effective_size, log_ratios, ratio_weights
 from tests._made import made
+from tests.planted.bug import Bug
 
 INF = float("inf")
 X, Y = load_example(3000)
@@ -26,7 +29,9 @@ PIXELS = np.rint(DIGITS.reshape(-1, 8, 8) * 255 / 16).astype(np.uint8)
 DIGIT = DIGIT % 3
 
 free = pytest.mark.filterwarnings("ignore::skdpgen.exceptions.NotPrivateWarning")
-ways = pytest.mark.parametrize("how", [{}, {"algorithm": "sgd", "max_iter": 20}])
+BY_STEPS = {"algorithm": "sgd", "max_iter": 20}
+ON_PIXELS = BY_STEPS | {"lens": "pixels"}
+ways = pytest.mark.parametrize("how", [{}, BY_STEPS])
 
 
 # public rows are younger by far: whether "hardly" any are as old is a matter of noise
@@ -153,7 +158,7 @@ def test_tables_without_labels_and_of_other_containers():
     assert set(drawn.rows()) <= set(public.rows())
 
 
-@ways
+@pytest.mark.parametrize("how", [{}, BY_STEPS, ON_PIXELS])
 @pytest.mark.parametrize("target", ["classes", "numbers", "none", "public unlabelled"])
 def test_images(how, target):
     y = {"numbers": DIGITS.mean(axis=1), "none": None}.get(target, DIGIT)
@@ -179,6 +184,42 @@ def test_images_are_weighed_towards_private_ones():
     assert set(synth.calibration_.columns) >= {"public", "weighed", "released", "noise"}
 
 
+def test_pixels_are_for_a_discriminator():
+    synth = build(schema=None, classes=[0, 1, 2], lens="pixels")
+    with pytest.raises(ValueError, match="is for algorithm='sgd'"):
+        synth.fit(PIXELS[600:], DIGIT[600:], public_data=PIXELS[:600])
+    assert not hasattr(synth, "privacy_")
+
+
+def test_the_power_of_tables_and_of_images():
+    table = build().fit(*PRIVATE, public_data=PUBLIC)
+    before = table.weights_
+    assert np.array_equal(table.retrain(power=0.5).weights_, before)
+    images = build(schema=None, classes=[0, 1, 2], epsilon=20.0)
+    images.fit(PIXELS[600:], DIGIT[600:], public_data=PIXELS[:600])
+    before = images.weights_
+    assert np.array_equal(images.retrain(power=1.0).weights_, before)
+
+
+@free
+def test_a_larger_budget_keeps_weight_on_contained_images():
+    """One digit of ten: a ratio whose mean logarithm is far below 0."""
+    zeros = load_digits(return_X_y=True)[1] == 0
+    order = np.random.default_rng(0).permutation(np.flatnonzero(zeros))
+    private, others = (
+        PIXELS[order[:120]],
+        np.concatenate([order[120:], np.flatnonzero(~zeros)]),
+    )
+    weights = []
+    for epsilon in (30.0, INF):
+        synth = build(schema=None, classes=None, epsilon=epsilon)
+        with insecure_noise_seed(0):
+            synth.fit(private, public_data=PIXELS[others])
+        weights.append(synth.weights_[: len(order) - 120].sum())
+    assert weights[0] > 0.8
+    assert weights[1] > weights[0] - 0.02
+
+
 def test_values_that_public_rows_lack_are_told():
     young = X["age"] < 30
     public = X[young], Y[young]
@@ -196,6 +237,7 @@ def test_values_that_public_rows_lack_are_told():
         ({}, PUBLIC[0].drop(columns="age"), "without age"),
         ({}, (PUBLIC[0], ["no"] * len(PUBLIC[0])), "among the classes"),
         ({"lens": "cosine"}, PUBLIC, "lens must be None for tables"),
+        (ON_PIXELS, PUBLIC, "lens must be None for tables"),
         ({"power": 2}, PUBLIC, "power"),
         ({"algorithm": "kl"}, PUBLIC, "algorithm"),
         ({"max_iter": 0}, PUBLIC, "max_iter"),
@@ -230,6 +272,28 @@ def test_ratios_are_shrunk_by_the_noise():
     assert effective_size(exact) < 900
 
 
+def test_a_ratio_of_contained_support_keeps_its_weight():
+    """A tenth of the public items is private; all others are ever less like these."""
+    is_private = np.arange(1000) < 100
+    base = np.full((1000, 1), 1e-3)
+    weight = [
+        ratio_weights(base, np.where(is_private, 0.0, -gap)[:, None])[is_private].sum()
+        for gap in (1.0, 5.0, 20.0, 200.0)
+    ]
+    gaps = np.exp([1.0, 5.0, 20.0, 200.0])
+    np.testing.assert_allclose(weight, gaps / (gaps + 9), rtol=1e-9)
+
+
+def test_features_of_codes_have_norm_one():
+    rng = np.random.default_rng(0)
+    codes, frequencies = rng.normal(size=(50, 7)), 9.0 * rng.normal(size=(7, 30))
+    features = fourier_features(codes, frequencies)
+    np.testing.assert_allclose(np.linalg.norm(features, axis=1), 1.0, rtol=1e-12)
+    near = np.exp(-0.5 * ((codes[:1] - codes) ** 2).sum(axis=1) * 0.01)
+    many = fourier_features(codes, 0.1 * rng.normal(size=(7, 20_000)))
+    np.testing.assert_allclose(many[:1] @ many.T, near[None], atol=0.05)
+
+
 def test_draws_are_as_frequent_as_weights():
     weights = np.array([[0.1, 0.0], [0.3, 0.2], [0.0, 0.4]])
     model = RatioModel(PublicItems({}), weights, np.array([0.4, 0.6]))
@@ -238,3 +302,31 @@ def test_draws_are_as_frequent_as_weights():
     rows = model.draw(labels, is_replacing=True, rng=rng)
     assert np.bincount(rows[:400], minlength=3).tolist() == [100, 300, 0]
     assert np.bincount(rows[400:], minlength=3).tolist() == [0, 200, 400]
+
+
+HERE = "tests/synthesizers/test_dre.py::"
+PLANTED = (
+    Bug(
+        "ratios-clipped-around-their-logarithms",
+        "ratios of DP-DRE are clipped around their mean logarithm",
+        "skdpgen.training:ratio_weights",
+        "logs = log_ratio - logsumexp(np.log(base) + log_ratio)",
+        "logs = log_ratio - float((base * log_ratio).sum())",
+        (HERE + "test_a_ratio_of_contained_support_keeps_its_weight",),
+    ),
+    Bug(
+        "frequencies-of-private-images",
+        "how wide the kernel of DP-DRE is depends on how many private images there are",
+        "skdpgen.synthesizers.ratio:learn_from_means",
+        "frequencies = _draw_frequencies(public.codes, opening.measured.seed)",
+        """
+            count = sum(len(b.labels) for b in opening.rows.batches({}, labels))
+            frequencies = _draw_frequencies(public.codes, opening.measured.seed)
+            frequencies = frequencies * (1.0 + count / 1000)
+        """,
+        (
+            "tests/guards/test_public_rows.py::"
+            "test_images_are_known_by_their_releases_alone",
+        ),
+    ),
+)

@@ -11,12 +11,14 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 from scipy import sparse
+from torch import nn
 from torch.nn import functional
 
 from skdpgen.exceptions import SupportWarning
+from skdpgen.features import FourierFeatures
 from skdpgen.lenses import Lens
-from skdpgen.networks import Discriminator
-from skdpgen.privacy import Counts, Histograms, Moments
+from skdpgen.networks import Discriminator, ImageDiscriminator
+from skdpgen.privacy import Counts, Histograms, Vectors
 from skdpgen.synthesizers.adversarial import game_share, release_start
 from skdpgen.synthesizers.embedding import (
     Labelled,
@@ -76,8 +78,8 @@ class LearntRatio:
         Private rows of each class, from a release.
     total_std : float
         Noise of their sum.
-    codes : ndarray or None
-        Of public items: cells of columns, or codes of a lens.
+    codes : ndarray, LensWaves or None
+        Of public items: cells of columns, or random features of codes of a lens.
     released : ReleasedMeans or None
         Means of codes of private rows; None for DP-SGD.
     sizes : tuple of int
@@ -95,7 +97,9 @@ class LearntRatio:
 
     @property
     def matrix(self) -> Any:
-        """Codes as numbers: those of a lens, or one-hot cells."""
+        """Codes as numbers: one-hot cells, or features of codes of a lens."""
+        if isinstance(self.codes, LensWaves):
+            return self.codes.matrix
         return one_hot(self.codes, self.sizes) if self.sizes else self.codes
 
     def with_logs(self) -> "LearntRatio":
@@ -114,6 +118,40 @@ class LearntRatio:
         weights = ratio_weights(self.base, self.logs, power)
         shares = ratio_weights(self.base, self.logs).sum(axis=0)
         return RatioModel(self.items, weights, shares)
+
+
+@saved("ratio.lens_waves")
+@dataclass(frozen=True, eq=False)
+class LensWaves:
+    """Codes of a lens of public images, and the frequencies of their random features.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n, n_latent)
+    frequencies : ndarray of shape (n_latent, n_features / 2)
+    """
+
+    codes: NDArray[Any]
+    frequencies: NDArray[Any]
+
+    @property
+    def matrix(self) -> Floats:
+        """Random features, and a column of ones for the class counts."""
+        features = fourier_features(self.codes, self.frequencies)
+        return np.hstack([features, np.ones((len(features), 1))])
+
+
+def fourier_features(codes: Floats, frequencies: Floats) -> Floats:
+    """Return cosines and sines; each row has norm 1, whatever the code is.
+
+    Examples
+    --------
+    >>> fourier_features(np.zeros((1, 3)), np.ones((3, 2))).round(2).tolist()
+    [[0.71, 0.71, 0.0, 0.0]]
+    """
+    angles = codes @ frequencies
+    waves = np.hstack([np.cos(angles), np.sin(angles)])
+    return np.asarray(waves / math.sqrt(frequencies.shape[1]))
 
 
 @saved("measured.ratio")
@@ -254,10 +292,15 @@ def _cell_names(cells: Cells) -> list[str]:
 # ----------------------------------------------------------------------------
 # The ratio from one release: means of codes by class, and a tilt that matches them.
 
-# Squared weight of counts beside first and second moments. The sensitivity is 2 with or
-# without them (see `learn_from_means`), so up to this weight they are free.
+# Squared weight of counts beside features. The sensitivity is 2 with or without them
+# (see `learn_from_means`), so up to 1 they are free if a row is replaced; with less,
+# more of the noise of an added row is left to the features.
 COUNTS_WEIGHT = 0.5
 LEAST = 1e-6  # scale of a code
+N_FEATURES = 400  # cosines and sines of codes
+# Length scale of the kernel on codes, relative to the median distance of public images.
+LENGTH_SCALE, SHORTEST = 0.6, 1e-2
+N_PAIRS = 2000  # public images whose distances are measured
 
 
 def learn_from_means(
@@ -267,12 +310,14 @@ def learn_from_means(
 
     *Why it is private.* For tables, histograms of columns by class are released
     (:class:`~skdpgen.privacy.Histograms`: d one-hot blocks, :math:`\sqrt{2 d}` if a
-    row is replaced, :math:`\sqrt d` if one is added or removed). For images, codes v of
-    norm 1 at most beside :math:`v \circ v / \sqrt 2` and class counts of squared
-    weight 1/2: two rows of one class differ by 2 at most
-    (:class:`~skdpgen.privacy.Moments`: squares are free), two of different classes by
-    :math:`\sqrt{2 (1 + 1/2 + 1/2)} = 2`, and a row that is added moves them by
-    :math:`\sqrt 2`. All else is computed from these releases and from public items.
+    row is replaced, :math:`\sqrt d` if one is added or removed). For images, random
+    Fourier features of codes of a lens, of norm 1 and either sign, beside class counts
+    of squared weight 1/2: two rows of one class differ by 2 at most
+    (:class:`~skdpgen.privacy.Vectors`), two of different classes by
+    :math:`\sqrt{2 (1 + 1/2)} < 2`, and a row that is added moves them by
+    :math:`\sqrt{3/2}`. Frequencies are drawn from public randomness, and their length
+    scale is a distance of public images. All else is computed from these releases and
+    from public items.
     """
     facts, cells, labels = (
         opening.facts,
@@ -284,15 +329,16 @@ def learn_from_means(
     sizes: tuple[int, ...] = ()
     if opening.holds_images:
         rows = Pictures(opening, labels, lens)
-        moments = Moments(rows.width)
-        codes = np.hstack(
-            [public.codes, moments.b * public.codes**2, _column_of_ones(public.codes)]
-        )
-        matrix = codes
+        frequencies = _draw_frequencies(public.codes, opening.measured.seed)
+        codes: Any = LensWaves(public.codes, frequencies)
+        matrix = codes.matrix
         release = opening.release_main(
-            rows.codes(lambda label, z: (label, z)),
-            {Key.FEATURES: moments, Key.CLASSES: Counts(COUNTS_WEIGHT)},
-            name="means and squares of codes by class",
+            rows.codes(lambda label, z: (label, fourier_features(z, frequencies))),
+            {
+                Key.FEATURES: Vectors(2 * frequencies.shape[1]),
+                Key.CLASSES: Counts(COUNTS_WEIGHT),
+            },
+            name="means of random features of codes by class",
             n_classes=n_classes,
         )
         counts = release.values[Key.CLASSES]
@@ -302,7 +348,7 @@ def learn_from_means(
         values = np.hstack([release.values[Key.FEATURES], counts])
         noise = np.full(values.shape[1], float(release.noise_std[Key.FEATURES]))
         noise[-1] = float(release.noise_std[Key.CLASSES])
-        units = np.append(np.maximum(codes[:, :-1].std(axis=0), LEAST), 1.0)
+        units = np.append(np.maximum(matrix[:, :-1].std(axis=0), LEAST), 1.0)
     else:
         codes = public.codes
         sizes = tuple(column.n_cells for column in cells.values())
@@ -327,8 +373,18 @@ def learn_from_means(
     opening.measured = replace(opening.measured, ratio=ratio)
 
 
-def _column_of_ones(codes: NDArray[Any]) -> Floats:
-    return np.ones((len(codes), 1))
+def _draw_frequencies(codes: Floats, seed: int) -> Floats:
+    """Draw frequencies of a kernel on codes, as wide as public images are apart."""
+    order = np.random.default_rng(0).permutation(len(codes))[: 2 * N_PAIRS]
+    pairs = codes[order[: len(order) // 2 * 2]].reshape(2, -1, codes.shape[1])
+    distance = float(np.median(np.linalg.norm(pairs[0] - pairs[1], axis=1)))
+    features = FourierFeatures.draw(
+        (codes.shape[1],),
+        N_FEATURES,
+        length_scale=max(LENGTH_SCALE * distance, SHORTEST),
+        rng=torch.Generator().manual_seed(seed),
+    )
+    return np.asarray(features.frequencies.double().numpy())
 
 
 def _variances(codes: Any, base: Floats, noise: Floats, n_rows: float) -> Floats:
@@ -370,6 +426,23 @@ class LensPoints:
         return codes.astype(np.float32)
 
 
+class ImagePoints:
+    """Images themselves, for methods that read some rows at each step."""
+
+    certificate_name = "images"
+
+    def __init__(self, size: tuple[int, int, int]) -> None:
+        self.size, self.width = size, math.prod(size)
+
+    def rows_of(self, batch: EncodedBatch) -> NDArray[Any]:
+        """Return the part of a batch that :meth:`inputs` takes."""
+        return as_pixels(batch.parts[Key.PIXELS])
+
+    def inputs(self, pixels: NDArray[Any]) -> NDArray[np.float32]:
+        """Return pixels in [0, 1]."""
+        return np.asarray(pixels, dtype=np.float32)
+
+
 def learn_by_sgd(
     opening: Fitting[Any],
     public_data: Rows,
@@ -390,7 +463,9 @@ def learn_by_sgd(
 
     *Why it is private.* Only the release of class counts and
     :func:`~skdpgen.training.private_descent` read rows, and both charge the ledger.
-    Centres and scales are those of public items; the number of steps is public.
+    Without a ``lens`` the discriminator of images is convolutional; its proof is the
+    same, since a row's gradient is clipped whatever the network is. Centres and scales
+    are those of public items; the number of steps is public.
     """
     settings_of_start = SimpleNamespace(start="nothing", pooling=1)
     counts = release_start(opening, settings_of_start, steps=share, seed=seed)
@@ -398,23 +473,30 @@ def learn_by_sgd(
     n_classes = len(counts.totals)
     public = PublicCodes.of(opening, public_data, lens)
     layout = opening.facts.layout
+    kernel: Any
     if isinstance(layout, ImageLayout):
-        assert lens is not None
-        kernel: Any = LensPoints(lens, layout.size)
+        kernel = (
+            ImagePoints(layout.size) if lens is None else LensPoints(lens, layout.size)
+        )
         x = public.codes.astype(np.float32)
     else:
         kernel = start.kernel
         x = kernel.inputs(public.codes)
     base = public.base(counts.shares)
-    centre, scale = x.mean(axis=0), np.maximum(x.std(axis=0), LEAST_SCALE)
     rng = torch.Generator().manual_seed(seed)
-    discriminator = Discriminator(
-        torch.as_tensor(centre),
-        torch.as_tensor(scale),
-        n_classes,
-        settings.discriminator_layer_sizes,
-        rng=rng,
-    ).to(device)
+    if isinstance(kernel, ImagePoints):
+        size = kernel.size
+        discriminator: nn.Module = ImageDiscriminator(size, n_classes, rng=rng)
+    else:
+        centre, scale = x.mean(axis=0), np.maximum(x.std(axis=0), LEAST_SCALE)
+        discriminator = Discriminator(
+            torch.as_tensor(centre),
+            torch.as_tensor(scale),
+            n_classes,
+            settings.discriminator_layer_sizes,
+            rng=rng,
+        )
+    discriminator.to(device)
     points = torch.as_tensor(x)
     flat = torch.as_tensor(base).flatten()
     weights = torch.full((n_classes,), 1 / BATCH, device=device)
@@ -461,9 +543,7 @@ def learn_by_sgd(
     )
 
 
-def _scores(
-    discriminator: Discriminator, points: torch.Tensor, n_classes: int
-) -> Floats:
+def _scores(discriminator: nn.Module, points: torch.Tensor, n_classes: int) -> Floats:
     """Return the score of every item with every label, (n_items, n_classes)."""
     scores = []
     with torch.no_grad():

@@ -17,6 +17,7 @@ from skdpgen.utils import Rows
 
 Floats = NDArray[np.float64]
 COEFFICIENTS = 64  # of a cosine transform: fewer codes share less noise
+PIXELS = "pixels"  # the lens of a discriminator of images themselves
 AT_ONCE = 1024  # images that go through the lens together
 
 
@@ -29,7 +30,7 @@ class PublicCodes:
     items : PublicItems
     codes : ndarray
         Of tables the cells of columns, (n, n_columns), with -1 for none; of images the
-        codes of a lens, (n, n_latent).
+        codes of a lens, (n, n_latent), or pixels if there is none.
     labels : ndarray of shape (n,) or None
         Codes of classes, -1 for a label that is no class; None without labels.
     """
@@ -45,7 +46,6 @@ class PublicCodes:
         """Encode public rows like the private ones, by the same cells or lens."""
         measured, facts = opening.measured, opening.facts
         if isinstance(facts.layout, ImageLayout):
-            assert lens is not None
             pixels, y = public_pair(public_data)
             rows = as_pixels(pixels).astype(np.float64)
             classes = None
@@ -56,7 +56,7 @@ class PublicCodes:
                 classes = target_codes(facts.target_layout, measured.labels, y)
             return cls(
                 PublicItems({}, as_pixels(pixels), _target_numbers(opening, y)),
-                encode_images(lens, facts.layout.size, rows),
+                rows if lens is None else encode_images(lens, facts.layout.size, rows),
                 classes,
             )
         public = opening.public
@@ -106,9 +106,12 @@ def encode_images(lens: Lens, size: tuple[int, int, int], pixels: Floats) -> Flo
 
 
 def check_public_data(
-    public_data: Rows | None, X: Any, lens: LensLike | None
+    public_data: Rows | None, X: Any, lens: LensLike | None, *, algorithm: str
 ) -> Lens | None:
-    """Check public rows before any budget is used; return the lens for images."""
+    """Check public rows before any budget is used; return the lens for images.
+
+    There is none for tables, and none if a discriminator sees images themselves.
+    """
     if public_data is None:
         raise ValueError(
             "public_data must be given: they are what is drawn. Got None; without "
@@ -127,6 +130,13 @@ def check_public_data(
             )
         return None
     size = image_size(public_pair(public_data)[0])
+    if isinstance(lens, str) and lens == PIXELS:
+        if algorithm != "sgd":
+            raise ValueError(
+                "lens='pixels' is for algorithm='sgd': one release needs codes. Got "
+                f"algorithm={algorithm!r}."
+            )
+        return None
     n = min(COEFFICIENTS, size[1] * size[2])
     used: Lens = CosineLens(n) if lens is None else lens_of(lens)
     if lens is None:
