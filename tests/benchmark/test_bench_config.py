@@ -89,6 +89,8 @@ def folder(tmp_path_factory):
         ({"real": "yes"}, "`real` must be true or false"),
         ({"name": "a/b"}, "`name` must be a name for a folder"),
         ({"limit": 0}, "`limit` must be a number of seconds. Got 0"),
+        ({"n_samples": 100}, "`n_samples` must be 2, 3, ..., and of images alone"),
+        ({"n_compared": 1}, "`n_compared` must be 2, 3"),
         ({"methods": ["mst"]}, "`methods` must be among DP.* Got 'mst'"),
         ({"printed": {"adult": {}}}, "Unknown in `printed`: adult. Known are mine"),
         (
