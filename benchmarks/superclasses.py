@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.image_sets import FIDELITY, public_images, read_image_set
+from benchmarks.image_sets import N_COMPARED, public_images, read_image_set
 from skdpgen.benchmark._cells import PUBLIC, REAL, Catalogue, Cell
 from skdpgen.benchmark._measure_cell import certificate, delta_of, maker, public_part
 from skdpgen.benchmark._own_table import files_of
@@ -123,7 +123,7 @@ def measure_superclass_cell(
     split = read_superclass(SUPERCLASSES[cell.source.name], paths)
     row: dict[str, Any] = {"rows": len(split.private)}
     order = np.random.default_rng(0).permutation
-    n = min(utility.n_samples or FIDELITY, FIDELITY)
+    n = min(utility.n_samples or N_COMPARED, N_COMPARED)
     if cell.method == REAL:
         drawn = split.private[order(len(split.private))[:n]]
         return row | _fidelity(split, drawn)
@@ -151,7 +151,7 @@ def measure_superclass_cell(
 
 
 def _fidelity(split: SuperclassSplit, drawn: Images) -> dict[str, float]:
-    near = image_fidelity(split.test[:FIDELITY], drawn)
+    near = image_fidelity(split.test[:N_COMPARED], drawn)
     return {
         "fid": near.fid,
         "precision": near.precision,
