@@ -169,4 +169,4 @@ def test_a_run_is_stored_and_goes_on(tmp_path):
     store_rows("mine", rows, tmp_path)
     (row,) = read_rows(tmp_path / "mine" / "run.jsonl")
     assert set(row["models"]) == {"lda"}
-    assert row["relations"] if "relations" in row else True
+    assert row["relations"] == "columns by class only"
