@@ -13,7 +13,14 @@ from benchmarks.devices import compare_devices
 from benchmarks.fit_costs import AXES, fit_costs, tabulate_costs
 from benchmarks.image_sets import N_SAMPLES, QUICK, measure_images
 from benchmarks.large_tables import run_large, run_wide
-from benchmarks.papers import NAMES, PAGES, fill_paper_page, run_paper, store_rows
+from benchmarks.papers import (
+    NAMES,
+    PAGES,
+    draw_figures,
+    fill_paper_page,
+    run_paper,
+    store_rows,
+)
 from benchmarks.peer_runner import PEERS
 from benchmarks.peers import install_peer, python_in
 from benchmarks.private_steps import step_costs
@@ -119,6 +126,7 @@ def fill(names: tuple[str, ...], check: bool) -> None:
             raise click.ClickException(f"{path} has other tables than the stored rows.")
         if not check:
             path.write_text(after, encoding="utf-8")
+            draw_figures(name)
 
 
 @main.group()

@@ -127,12 +127,7 @@ def fill_paper_page(page: str, paper: str, folder: Path = PAPERS) -> str:
     content = tomllib.loads((folder / paper / "page.toml").read_text(encoding="utf-8"))
     places = [Place(**entry) for entry in content["table"]]
     printed = read_printed(folder / paper / "printed.csv")
-    rows = [
-        row
-        for path in sorted((folder / paper).glob("*.jsonl"))
-        for row in read_rows(path)
-    ]
-    numbers = our_numbers(rows, content.get("data", {}))
+    numbers = our_numbers(stored_rows(paper, folder), content.get("data", {}))
     for place in places:
         head = HEAD.format(place.name)
         before, mark, after = page.partition(head)
@@ -141,6 +136,12 @@ def fill_paper_page(page: str, paper: str, folder: Path = PAPERS) -> str:
         text = tabulate_place(place, printed, numbers)
         page = f"{before}{head}\n{text}\n{END}{after.partition(END)[2]}"
     return page
+
+
+def stored_rows(paper: str, folder: Path = PAPERS) -> list[Row]:
+    """Return the rows of all runs of a paper."""
+    paths = sorted((folder / paper).glob("*.jsonl"))
+    return [row for path in paths for row in read_rows(path)]
 
 
 def read_printed(path: Path) -> pd.DataFrame:
@@ -254,6 +255,78 @@ def tabulate_place(place: Place, printed: pd.DataFrame, numbers: pd.DataFrame) -
     )
     frame.index.name = ", ".join(place.rows).replace("epsilon", "ε")
     return "\n\n".join(filter(None, (markdown(frame), notes(ours))))
+
+
+@dataclass(frozen=True)
+class Curves:
+    """A figure of a page: a metric by epsilon, ours beside what is printed.
+
+    Parameters
+    ----------
+    name : str
+        Of its file in the folder of pages, without the ending.
+    place : str
+        Lines of ``printed.csv`` that are drawn beside ours; they may be none.
+    title : str
+        Label of the vertical axis.
+    data, metric : str
+    model : str, default="mean"
+    methods, sources : list of str
+    """
+
+    name: str
+    place: str
+    title: str
+    data: str
+    metric: str
+    methods: list[str]
+    sources: list[str]
+    model: str = MEAN
+
+
+def draw_figures(paper: str, pages: Path = PAGES, folder: Path = PAPERS) -> list[Path]:
+    """Draw the figures of a page from stored rows; return their files."""
+    import matplotlib.pyplot as plt
+
+    content = tomllib.loads((folder / paper / "page.toml").read_text(encoding="utf-8"))
+    printed = read_printed(folder / paper / "printed.csv")
+    numbers = our_numbers(stored_rows(paper, folder), content.get("data", {}))
+    paths = []
+    for entry in content.get("figure", []):
+        curves = Curves(**entry)
+        figure, axes = plt.subplots(figsize=(5, 3.2), layout="constrained")
+        draw_curves(axes, curves, printed, numbers)
+        paths.append(pages / f"{curves.name}.png")
+        figure.savefig(paths[-1], dpi=110)
+        plt.close(figure)
+    return paths
+
+
+def draw_curves(
+    axes: Any, curves: Curves, printed: pd.DataFrame, numbers: pd.DataFrame
+) -> None:
+    """Draw lines of means: solid ours, dashed printed ones; ∞ stands at the right."""
+    theirs = printed[printed["place"] == curves.place].assign(source=PRINTED)
+    every = pd.concat([theirs, numbers], ignore_index=True)
+    every = every[
+        (every["data"] == curves.data)
+        & (every["metric"] == curves.metric)
+        & (every["model"] == curves.model)
+        & every["method"].isin(curves.methods)
+        & every["source"].isin([*curves.sources, PRINTED])
+    ]
+    means = every.groupby(["method", "source", "epsilon"])["value"].mean()
+    ticks = sorted(set(means.index.get_level_values("epsilon")))
+    for (method, source), line in means.groupby(level=[0, 1]):
+        places = [ticks.index(epsilon) for epsilon in line.index.get_level_values(2)]
+        style = "--" if source == PRINTED else "-"
+        colour = f"C{curves.methods.index(method)}"
+        marker = "s^ovD"[[PRINTED, *curves.sources].index(source)]
+        label = f"{method}, {source}"
+        axes.plot(places, line.to_numpy(), style, c=colour, marker=marker, label=label)
+    axes.set_xticks(range(len(ticks)), [written_epsilon(tick) for tick in ticks])
+    axes.set(xlabel="ε", ylabel=curves.title)
+    axes.legend(fontsize="small")
 
 
 def group_names(place: Place) -> list[str]:
