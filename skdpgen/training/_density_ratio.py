@@ -18,6 +18,7 @@ Floats = NDArray[np.float64]
 OF_CODE, OF_CLASS = 0.4, 0.2
 STEPS, MEMORY = 200, 20  # of L-BFGS
 LARGEST, SMALLEST = 100.0, 1e-13  # ratio of an item
+HALVINGS = 60  # of the interval of a factor: to the last digit
 LEAST = 1e-12
 
 
@@ -113,10 +114,12 @@ def log_ratios(codes: Any, base: Floats, released: ReleasedMeans) -> Floats:
 def ratio_weights(base: Floats, log_ratio: Floats, power: float = 1.0) -> Floats:
     """Return weights of items and labels that sum to 1; extreme ratios are clipped.
 
-    A ratio of densities has the mean 1 over public items, and is scaled to that before
-    it is clipped. Bounds around the mean *logarithm* would be wrong: where most public
-    items are unlike private ones, it is far below 0, and the upper bound would be the
-    weight of good and of doubtful items alike.
+    A ratio of densities has the mean 1 over public items. So it is scaled such that it
+    has this mean once it is cut: a few extreme logarithms, as of a network that is too
+    sure, then leave the ratios of all others as they are. Bounds around the mean
+    *logarithm* would be wrong: where most public items are unlike private ones, it is
+    far below 0, and the upper bound would be the weight of good and of doubtful items
+    alike.
 
     Parameters
     ----------
@@ -129,11 +132,33 @@ def ratio_weights(base: Floats, log_ratio: Floats, power: float = 1.0) -> Floats
     >>> ratio_weights(base, logs).round(3).ravel().tolist()
     [0.993, 0.007, 0.0, 0.0]
     """
-    with np.errstate(divide="ignore"):
-        logs = log_ratio - logsumexp(np.log(base) + log_ratio)
+    logs = log_ratio - log_mean_of_cut(base, log_ratio)
     clipped = np.clip(logs, np.log(SMALLEST), np.log(LARGEST))
     weights = base * np.exp(power * clipped)
     return np.asarray(weights / weights.sum())
+
+
+def log_mean_of_cut(base: Floats, log_ratio: Floats) -> float:
+    """Return the log of the factor by which ratios exceed the mean 1 once cut at 100.
+
+    The mean of cut ratios falls as the factor grows, so it is found by bisection,
+    between a factor at which all are cut and the mean of uncut ratios.
+
+    Examples
+    --------
+    >>> round(log_mean_of_cut(np.array([[0.5], [0.5]]), np.array([[2.0], [2.0]])), 6)
+    2.0
+    """
+    is_there = base > 0
+    shares, logs = base[is_there], log_ratio[is_there]
+    shares = shares / shares.sum()
+    low = float(logs.min()) - float(np.log(LARGEST))
+    high = float(logsumexp(logs, b=shares))
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        cut = np.exp(np.minimum(logs - middle, np.log(LARGEST)))
+        low, high = (middle, high) if shares @ cut > 1.0 else (low, middle)
+    return float(high)
 
 
 def effective_size(weights: Floats) -> float:

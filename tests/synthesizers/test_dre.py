@@ -284,6 +284,17 @@ def test_a_ratio_of_contained_support_keeps_its_weight():
     np.testing.assert_allclose(weight, gaps / (gaps + 9), rtol=1e-9)
 
 
+def test_a_few_extreme_ratios_leave_the_others_as_they_are():
+    rng = np.random.default_rng(0)
+    base, logs = np.full((10_000, 1), 1e-4), rng.normal(size=(10_000, 1))
+    before = ratio_weights(base, logs)
+    logs[:5] = 500.0
+    weights = ratio_weights(base, logs)
+    assert weights[:5, 0].sum() == pytest.approx(5 * 100 * 1e-4, rel=1e-6)
+    expected = before[5:] / before[5:].sum() * 0.95
+    np.testing.assert_allclose(weights[5:], expected, rtol=1e-6)
+
+
 def test_features_of_codes_have_norm_one():
     rng = np.random.default_rng(0)
     codes, frequencies = rng.normal(size=(50, 7)), 9.0 * rng.normal(size=(7, 30))
@@ -310,7 +321,7 @@ PLANTED = (
         "ratios-clipped-around-their-logarithms",
         "ratios of DP-DRE are clipped around their mean logarithm",
         "skdpgen.training:ratio_weights",
-        "logs = log_ratio - logsumexp(np.log(base) + log_ratio)",
+        "logs = log_ratio - log_mean_of_cut(base, log_ratio)",
         "logs = log_ratio - float((base * log_ratio).sum())",
         (HERE + "test_a_ratio_of_contained_support_keeps_its_weight",),
     ),
