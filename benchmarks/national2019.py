@@ -30,10 +30,10 @@ BINNED = {"AGEP": (), "PINCP": (), "POVPIP": ("501",), "PWGTP": (), "WGTP": ()}
 LEFT_OUT = "INDP"
 # the columns that the cycle recommends
 COLUMNS = {
-    "all, 24": "PUMA AGEP SEX MSP HISP RAC1P NOC NPF HOUSING_TYPE OWN_RENT DENSITY INDP "
-    "INDP_CAT EDU PINCP POVPIP DVET DREM DPHY DEYE DEAR PWGTP WGTP PINCP_DECILE",
-    "simple, 21": "PUMA AGEP SEX MSP HISP RAC1P NOC NPF HOUSING_TYPE OWN_RENT DENSITY "
-    "INDP_CAT EDU PINCP POVPIP DVET DREM DPHY DEYE DEAR PINCP_DECILE",
+    "all, 24": "PUMA AGEP SEX MSP HISP RAC1P NOC NPF HOUSING_TYPE OWN_RENT DENSITY "
+    "INDP INDP_CAT EDU PINCP POVPIP DVET DREM DPHY DEYE DEAR PWGTP WGTP PINCP_DECILE",
+    "simple, 21": "PUMA AGEP SEX MSP HISP RAC1P NOC NPF HOUSING_TYPE OWN_RENT "
+    "DENSITY INDP_CAT EDU PINCP POVPIP DVET DREM DPHY DEYE DEAR PINCP_DECILE",
     "demographic, 10": "AGEP SEX MSP RAC1P HOUSING_TYPE OWN_RENT EDU DVET DEYE "
     "PINCP_DECILE",
 }
@@ -167,31 +167,43 @@ def stored(name: str) -> pd.DataFrame:
 
 def table_of_scores() -> str:
     """Return what NIST prints and what our releases have, best first by columns."""
-    printed = pd.read_csv(PLACE / "printed.csv", dtype=str).fillna("")
-    ours = stored("national2019")
-    ours["any"] = [row["any"] for row in ours["broken"]]
-    lines = []
-    for columns in COLUMNS:
-        rows = []
-        for _, line in printed[printed["columns"] == columns].iterrows():
-            score = float(line["score"])
-            rows.append((score, [line["method"], line["epsilon"], line["score"], "", "", ""]))
-        groups = ours[ours["columns"] == columns].groupby(["method", "schema"], sort=False)
-        for (method, schema), group in groups:
-            score, spread = group["score"].mean(), group["score"].std()
-            cells = [
-                f"**{method}, {schema} schema**",
-                f"{EPSILON:g}",
-                f"{score:.0f} ± {spread:.0f}",
-                f"{group['pmse'].mean():.4f}",
-                f"{100 * (group['any'] / group['rows']).mean():.1f} %",
-                f"{group['fit_seconds'].mean():.0f}",
-            ]
-            rows.append((score, cells))
-        ordered = sorted(rows, key=lambda row: -row[0])
-        lines += [[columns, *cells] for _, cells in ordered]
-    head = ["columns", "method", "ε", "k-marginal", "pMSE", "rows against a rule", "fit, s"]
-    return markdown(pd.DataFrame(lines, columns=head).set_index("columns"))
+    printed = pd.read_csv(PLACE / "printed.csv", dtype=str)
+    theirs = pd.DataFrame(
+        {
+            "columns": printed["columns"],
+            "score": printed["score"].astype(float),
+            "method": printed["method"],
+            "ε": printed["epsilon"],
+            "k-marginal": printed["score"],
+        }
+    )
+    keys = ["columns", "method", "schema"]
+    ours = [
+        _line(*key, group)
+        for key, group in stored("national2019").groupby(keys, sort=False)
+    ]
+    frame = pd.concat([theirs, pd.DataFrame(ours)]).fillna("")
+    frame["place"] = frame["columns"].map(list(COLUMNS).index)
+    frame = frame.sort_values(["place", "score"], ascending=[True, False])
+    return markdown(frame.drop(columns=["place", "score"]).set_index("columns"))
+
+
+def _line(
+    columns: str, method: str, schema: str, group: pd.DataFrame
+) -> dict[str, Any]:
+    score, spread = group["score"].mean(), group["score"].std()
+    broken = np.array([row["any"] for row in group["broken"]]) / group["rows"]
+    return {
+        "columns": columns,
+        "score": score,
+        "method": f"**{method}**, {schema} schema",
+        "ε": f"{EPSILON:g}",
+        "k-marginal": f"{score:.0f} ± {spread:.1f}",
+        "pMSE": f"{group['pmse'].mean():.4f}",
+        "rows against a rule": f"{100 * broken.mean():.1f} %",
+        "fit, s": f"{group['fit_seconds'].mean():.0f}",
+        "n": f"{len(group)}",
+    }
 
 
 def table_of_samples() -> str:

@@ -46,9 +46,7 @@ def rule_violations(rows: Rows, rules: Rules) -> pd.Series:
     {'child': 1, 'any': 1}
     """
     frame = joined(rows).reset_index(drop=True)
-    broken = {
-        name: _broken(name, rule, frame) for name, rule in _named(rules).items()
-    }
+    broken = {name: _broken(name, rule, frame) for name, rule in _named(rules).items()}
     is_any = np.logical_or.reduce([np.zeros(len(frame), bool), *broken.values()])
     counts = {name: int(rows.sum()) for name, rows in broken.items()}
     return pd.Series(counts | {ANY: int(is_any.sum())}, dtype=int)
@@ -88,13 +86,16 @@ def _broken(name: str, rule: Check, frame: pd.DataFrame) -> np.ndarray:
             f"The rule {name!r} must be a rule of a schema, a text or a function. Got "
             f"{rule!r} instead."
         )
-    mask = np.asarray(pd.Series(holds).fillna(False)) if np.ndim(holds) else None
-    if mask is None or mask.shape != (len(frame),) or mask.dtype != bool:
+    cells = pd.Series(np.asarray(holds, dtype=object) if np.ndim(holds) == 1 else [])
+    present = cells.dropna()
+    if len(cells) != len(frame) or not present.map(type).isin([bool, np.bool_]).all():
         raise ValueError(
             f"The rule {name!r} must be True or False for each of {len(frame)} rows. "
             f"Got {type(holds).__name__} instead."
         )
-    return ~mask
+    is_right = np.zeros(len(frame), dtype=bool)
+    is_right[present.index] = present.to_numpy(dtype=bool)
+    return ~is_right
 
 
 def _evaluated(name: str, text: str, frame: pd.DataFrame) -> Any:
@@ -104,7 +105,7 @@ def _evaluated(name: str, text: str, frame: pd.DataFrame) -> Any:
         return frame.eval(text, engine="python")
     except Exception as error:
         raise ValueError(
-            f"The rule {name!r}, {text!r}, cannot be evaluated: {error}. Say what holds "
-            "in every right row, as \"age >= 15 or marital == 'N'\"; names that are no "
-            "words stand in backticks."
+            f"The rule {name!r}, {text!r}, cannot be evaluated: {error}. Say what "
+            "holds in every right row, as \"age >= 15 or marital == 'N'\"; names that "
+            "are no words stand in backticks."
         ) from error

@@ -43,11 +43,11 @@ from xgboost import XGBClassifier, XGBRegressor
 from skdpgen.metrics._detection import detection_auc
 from skdpgen.metrics._fidelity import query_error, total_variation
 from skdpgen.metrics._frames import (
-    joined,
     TASKS,
     TableEncoder,
     Targets,
     draw_samples,
+    joined,
     prepare_targets,
     unwrap,
 )
