@@ -92,6 +92,7 @@ tables: $(VENV)/.user
 	$(TABLES) benchmarks/results/reproductions --into benchmarks/reproductions.md
 	$(TABLES) benchmarks/results/speed --into benchmarks/speed.md
 	$(BIN)/python benchmarks/discovery.py page benchmarks/benchmarks.md
+	$(BIN)/python -m benchmarks nist page
 
 figures: $(VENV)/.developer
 	PYTHONPATH=. $(THREADS) $(BIN)/python docs/figures.py $(NAMES) $(if $(DATA),--data $(DATA))

@@ -362,8 +362,15 @@ def scorer_of(task: str) -> Callable[..., Scores]:
 # ----------------------------------------------------------------------------
 # All yardsticks of one release that are no classifier's score.
 
-NAMES = ("one_way_tv", "two_way_tv", "three_way_tv", "detection_auc", "query_error")
-NAMES += ("k_marginal", "pmse")
+NAMES = (
+    "one_way_tv",
+    "two_way_tv",
+    "three_way_tv",
+    "detection_auc",
+    "query_error",
+    "k_marginal",
+    "pmse",
+)
 
 
 def yardsticks(
