@@ -103,7 +103,7 @@ class BenchConfig:
         Whether to train the models on real rows, too: the ceiling; and on public ones
         as they are, where a table has some.
     sdmetrics : bool
-        Whether to compute SDMetrics' score, which needs the package.
+        Whether to compute SDMetrics' score, by the Python of a variable.
     limit : float or None
         Seconds after which a cell is given up, whatever its method.
     n_samples, n_compared : int or None

@@ -22,12 +22,13 @@ from skdpgen.metrics import (
     SyntheticUtility,
     draw_samples,
     joined,
+    require_sdmetrics,
     rule_violations,
     sdmetrics_quality,
     unwrap,
     yardsticks,
 )
-from skdpgen.utils import Labels, Rows, Table, require
+from skdpgen.utils import Labels, Rows, Table
 
 SHARED_PARAMETERS = ("epsilon", "delta", "schema", "classes", "adjacency")
 BASELINE_NOTE = (
@@ -123,8 +124,8 @@ def compare(
         As in :func:`~skdpgen.metrics.rule_violations`; ``rule_violations`` is the share
         of rows that break any of them.
     sdmetrics : bool, default=False
-        Whether to add SDMetrics' score, ``sdmetrics_quality``. Needs
-        ``pip install 'skdpgen[sdmetrics]'``.
+        Whether to add SDMetrics' score, :func:`~skdpgen.metrics.sdmetrics_quality`,
+        by the Python that the variable ``SKDPGEN_SDMETRICS_PYTHON`` names.
 
     Returns
     -------
@@ -162,7 +163,7 @@ def compare(
     judge = _Judge(stratum, rules, sdmetrics)
     rule_violations((X_test, y_test), rules)  # raises before any budget is used
     if sdmetrics:
-        require("sdmetrics", extra="sdmetrics")
+        require_sdmetrics()
     entrants, notes = _with_baseline(dict(synthesizers), baseline)
     test = X_test, y_test
     runs: list[_Run] = []

@@ -24,6 +24,7 @@ from skdpgen.metrics import (
     SyntheticUtility,
     draw_samples,
     joined,
+    require_sdmetrics,
     rule_violations,
     sdmetrics_quality,
     yardsticks,
@@ -252,8 +253,10 @@ def _measure_release(
     given: Mapping[str, Any],
 ) -> tuple[dict[str, Any], Any]:
     """Fit and score the release of a cell; return a row, and the fitted estimator."""
-    if cell.source.rules:  # raises now, not after a long fit
+    if cell.source.rules:  # raises now, not after a long fit, as the next does
         rule_violations((split.X_test, split.y_test), cell.source.rules)
+    if cell.sdmetrics:
+        require_sdmetrics()
     is_schema_public = cell.schema == "public"
     synthesizer = make(
         epsilon=cell.epsilon,

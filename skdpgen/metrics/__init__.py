@@ -19,7 +19,7 @@ from skdpgen.metrics._image_fidelity import (
 )
 from skdpgen.metrics._nist import k_marginal_score, pmse, pmse_ratio
 from skdpgen.metrics._rule_violations import Rules, rule_violations
-from skdpgen.metrics._sdmetrics import sdmetrics_quality
+from skdpgen.metrics._sdmetrics import require_sdmetrics, sdmetrics_quality
 from skdpgen.metrics._utility import (
     CLASSIFIERS,
     REGRESSORS,
@@ -52,6 +52,7 @@ __all__ = [
     "query_error",
     "random_features",
     "read_alike",
+    "require_sdmetrics",
     "rule_violations",
     "sdmetrics_quality",
     "total_variation",

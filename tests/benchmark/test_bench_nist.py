@@ -17,6 +17,9 @@ def test_a_run_with_a_stratum_rules_and_sdmetrics(tmp_path, monkeypatch):
         "skdpgen.benchmark._measure_cell.sdmetrics_quality",
         lambda *rows: {"quality": 0.5},
     )
+    monkeypatch.setattr(
+        "skdpgen.benchmark._measure_cell.require_sdmetrics", lambda: None
+    )
     table = OWN | {"rules": RULES, "stratum": "region"}
     content = SMALL | {"tables": [table], "releases": 1, "sdmetrics": True}
     config = BenchConfig.from_dict(content, tmp_path)

@@ -1,70 +1,66 @@
 """The wrapper around SDMetrics, which is not installed for tests: a stand-in is."""
 
 import sys
-import types
 
 import pandas as pd
 import pytest
 
-from skdpgen.metrics import sdmetrics_quality
-from skdpgen.metrics._sdmetrics import quality_metadata
+from skdpgen.metrics import _sdmetrics, sdmetrics_quality
+from skdpgen.metrics._sdmetrics import quality_metadata, require_sdmetrics
 
-REAL = pd.DataFrame({"a": [1.5, 2.5], 0: ["x", "y"]})
+REAL = pd.DataFrame(
+    {
+        "a": [1.5, None],
+        0: ["x", None],
+        "flag": [True, False],
+        "day": pd.to_datetime(["2020-01-01", "2020-01-02"]),
+    }
+)
+KINDS = ["numerical", "categorical", "boolean", "datetime"]
+# answers with what it was sent, in place of SDMetrics
+ECHO = """
+import json, sys
+job = json.load(sys.stdin)
+kinds = [column["sdtype"] for column in job["metadata"]["columns"].values()]
+assert kinds == ["numerical", "categorical", "boolean", "datetime"], kinds
+real, synthetic = job["sides"]
+assert list(real) == list(synthetic) == ["a", "0", "flag", "day"]
+assert (real["a"], real["0"], real["flag"]) == ([1.5, None], ["x", None], [True, False])
+assert real["day"][1].startswith("2020-01-02")
+print("a line of another library")
+print(json.dumps({"quality": 0.5, "Column Shapes": 0.75, "Column Pair Trends": 0.25}))
+"""
 
 
-class FakeReport:
-    def generate(self, real, synthetic, metadata, verbose):
-        assert list(real) == list(synthetic) == list(metadata["columns"])
-        assert not verbose
-        FakeReport.metadata = metadata
-
-    def get_properties(self):
-        names = ["Column Shapes", "Column Pair Trends"]
-        return pd.DataFrame({"Property": names, "Score": [0.75, 0.25]})
-
-    def get_score(self):
-        return 0.5
-
-
-def test_scores_under_our_names(monkeypatch):
-    module = types.ModuleType("single_table")
-    module.QualityReport = FakeReport
-    monkeypatch.setitem(sys.modules, "sdmetrics.reports.single_table", module)
-    for name in ("sdmetrics", "sdmetrics.reports"):
-        monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
-    scores = sdmetrics_quality(REAL, REAL[["a", 0]])
+def test_rows_go_to_the_other_python_and_scores_come_back(monkeypatch):
+    monkeypatch.setattr(_sdmetrics, "SCRIPT", ECHO)
+    scores = sdmetrics_quality(
+        REAL, REAL[["day", "flag", 0, "a"]], python=sys.executable
+    )
     assert scores == {
         "quality": 0.5,
         "column_shapes": 0.75,
         "column_pair_trends": 0.25,
     }
-    mine = {"columns": {"a": {"sdtype": "categorical"}, "0": {"sdtype": "categorical"}}}
-    sdmetrics_quality(REAL, REAL, metadata=mine)
-    assert FakeReport.metadata == mine
 
 
-def test_without_the_package(monkeypatch):
-    monkeypatch.setitem(sys.modules, "sdmetrics", None)
-    monkeypatch.delitem(sys.modules, "sdmetrics.reports.single_table", raising=False)
-    with pytest.raises(ImportError, match=r"pip install 'skdpgen\[sdmetrics\]'"):
-        sdmetrics_quality(REAL, REAL)
+def test_an_error_there_is_an_error_here(monkeypatch):
+    monkeypatch.setattr(_sdmetrics, "SCRIPT", "raise ValueError('of theirs')")
+    with pytest.raises(RuntimeError, match=r"failed: ValueError: of theirs"):
+        sdmetrics_quality(REAL, REAL, python=sys.executable)
+
+
+@pytest.mark.parametrize("script", ["import sys; sys.exit(3)", None])
+def test_without_the_package(monkeypatch, script):
+    python = sys.executable if script else "no/such/python"
+    monkeypatch.setattr(_sdmetrics, "SCRIPT", script or "")
+    monkeypatch.setenv(_sdmetrics.VARIABLE, python)
+    with pytest.raises(ImportError, match="sdmetrics/bin/pip install sdmetrics"):
+        require_sdmetrics()
 
 
 def test_types_of_columns():
-    frame = pd.DataFrame(
-        {
-            "number": [1, 2],
-            "time": pd.to_datetime(["2020-01-01", "2020-01-02"]),
-            "flag": [True, False],
-            "text": ["a", None],
-            "group": pd.Categorical(["a", "b"]),
-        }
-    )
-    kinds = quality_metadata(frame)["columns"].values()
-    assert [kind["sdtype"] for kind in kinds] == [
-        "numerical",
-        "datetime",
-        "boolean",
-        "categorical",
-        "categorical",
-    ]
+    columns = quality_metadata(REAL)["columns"]
+    assert [kind["sdtype"] for kind in columns.values()] == KINDS
+    group = pd.DataFrame({"group": pd.Categorical(["a", "b"])})
+    assert quality_metadata(group)["columns"]["group"] == {"sdtype": "categorical"}
