@@ -8,6 +8,7 @@ from typing import Any
 import click
 import pandas as pd
 
+from benchmarks import national2019
 from benchmarks.catalogue import CATALOGUE
 from benchmarks.devices import compare_devices
 from benchmarks.fit_costs import AXES, fit_costs, tabulate_costs
@@ -63,6 +64,32 @@ def main(ctx: click.Context) -> None:
 
 main.add_command(run)
 main.add_command(tables)
+
+
+@main.group()
+def nist() -> None:
+    """Fit NIST's table national2019, and print NIST's scores beside ours.
+
+    \b
+      python -m benchmarks nist run --data FOLDER
+      python -m benchmarks nist page
+    """  # noqa: D301 - click wants the character itself
+
+
+@nist.command("run")
+@click.option("--data", type=FOLDER, required=True, help="Folder of the public data.")
+def run_nist(data: Path) -> None:
+    """Append releases and scores of sub-samples to the stored rows."""
+    table = national2019.read_table(data)
+    national2019.store("subsamples", national2019.sub_samples(table))
+    national2019.store("national2019", national2019.releases(table))
+
+
+@nist.command("page")
+def fill_nist() -> None:
+    """Make the tables of the page from stored rows."""
+    page = national2019.PAGE.read_text(encoding="utf-8")
+    national2019.PAGE.write_text(national2019.filled(page), encoding="utf-8")
 
 
 @main.group()

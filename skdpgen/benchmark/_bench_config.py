@@ -41,6 +41,7 @@ KEYS: dict[str, Any] = {
     "protocol": "modern",
     "classifiers": None,  # all of them
     "real": True,
+    "sdmetrics": False,
     "limit": None,  # seconds
     "n_samples": None,  # of images, for models; 10,000
     "n_compared": None,  # of images, for FID; 5,000
@@ -60,7 +61,13 @@ CHOICES = {
     "schema": ("discovered", "public"),
     "protocol": ("modern", "paper"),
 }
-OF_KNOWN = ("name", "rows", "seed")  # keys of a table of the catalogue
+OF_KNOWN = (
+    "name",
+    "rows",
+    "seed",
+    "stratum",
+    "rules",
+)  # keys of a table of the catalogue
 OF_FILE = ("path", "target", *OF_KNOWN, "task", "public")
 TASKS = ("auto", "classification", "regression")
 FORMS = "names, {name, rows}, or {path, target}"
@@ -95,6 +102,8 @@ class BenchConfig:
     real : bool
         Whether to train the models on real rows, too: the ceiling; and on public ones
         as they are, where a table has some.
+    sdmetrics : bool
+        Whether to compute SDMetrics' score, by the Python of a variable.
     limit : float or None
         Seconds after which a cell is given up, whatever its method.
     n_samples, n_compared : int or None
@@ -124,6 +133,7 @@ class BenchConfig:
     protocol: str
     classifiers: tuple[str, ...] | None
     real: bool
+    sdmetrics: bool
     limit: float | None
     n_samples: int | None
     n_compared: int | None
@@ -168,9 +178,8 @@ class BenchConfig:
             "1, 2, ...",
             values["releases"],
         )
-        _check(
-            isinstance(values["real"], bool), "real", "true or false", values["real"]
-        )
+        for key in ("real", "sdmetrics"):
+            _check(isinstance(values[key], bool), key, "true or false", values[key])
         is_share = _is_amount(values["delta"]) and values["delta"] < 1
         is_delta = values["delta"] == "auto" or is_share
         _check(is_delta, "delta", 'between 0 and 1, or "auto"', values["delta"])
@@ -187,6 +196,8 @@ class BenchConfig:
             number = values[key]
             is_right = number is None or (kind == "images" and _is_whole(number, 2))
             _check(is_right, key, "2, 3, ..., and of images alone", number)
+        if values["sdmetrics"] and kind == "images":
+            raise ConfigError("`sdmetrics` is a score of tables: leave it out.")
         methods = METHODS[kind] if values["methods"] is None else values["methods"]
         methods = _read_methods(
             _non_empty("methods", methods), kind, values["adjacency"], catalogue
@@ -210,6 +221,7 @@ class BenchConfig:
             if utility.classifiers is None
             else tuple(utility.classifiers),
             real=values["real"],
+            sdmetrics=values["sdmetrics"],
             limit=limit,
             n_samples=values["n_samples"],
             n_compared=values["n_compared"],
@@ -232,6 +244,7 @@ class BenchConfig:
                 "classifiers": self.classifiers,
                 "n_samples": self.n_samples,
                 "n_compared": self.n_compared,
+                "sdmetrics": self.sdmetrics or None,
             }
             if self.real:
                 cells.append((REAL, Cell(method=REAL, **shared)))
@@ -291,6 +304,12 @@ def _source(entry: Any, folder: Path, catalogue: Catalogue) -> Source:
     seed, rows = settings.get("seed", 0), settings.get("rows")
     _check(_is_whole(seed, 0), "seed", "0, 1, ...", seed)
     _check(rows is None or _is_whole(rows, 1), "rows", "1, 2, ...", rows)
+    stratum, rules = settings.get("stratum"), settings.get("rules")
+    _check(stratum is None or isinstance(stratum, str), "stratum", "a column", stratum)
+    is_texts = isinstance(rules, dict) and all(
+        isinstance(rule, str) for rule in rules.values()
+    )
+    _check(rules is None or is_texts, "rules", "{name = text}", rules)
     if is_known:
         _check("name" in settings, "tables", FORMS, entry)
         table = _known_table(settings["name"], catalogue)

@@ -123,6 +123,10 @@ class Source:
         A file of public rows of the same columns.
     rows : int or None
         Number of rows to fit, drawn at random; None takes all.
+    stratum : str or None
+        Column that every set of NIST's score has.
+    rules : dict of str to str, or None
+        What holds in right rows, by name: texts of ``rule_violations``.
     known : KnownTable or None
         Its entry in the catalogue; None for a user's file.
     """
@@ -134,6 +138,8 @@ class Source:
     task: str = "auto"
     public: str | None = None
     rows: int | None = None
+    stratum: str | None = None
+    rules: dict[str, str] | None = None
     known: KnownTable | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -186,6 +192,8 @@ class Cell:
     n_samples, n_compared : int or None
         Of images: how many are drawn for models, and how many are compared with real
         ones. None is the number that the catalogue's own measure has.
+    sdmetrics : bool or None
+        Whether SDMetrics' score is computed, too.
 
     Examples
     --------
@@ -210,6 +218,7 @@ class Cell:
     public: str | None = None
     n_samples: int | None = None
     n_compared: int | None = None
+    sdmetrics: bool | None = None
 
     @property
     def key(self) -> str:
@@ -217,8 +226,11 @@ class Cell:
         content = self.to_dict()
         del content["source"]["path"], content["source"]["public"]
         # fields that were added later: left out if None, so that old keys stay valid
-        later = [(content, name) for name in ("public", "n_samples", "n_compared")]
-        for of, name in ((content["source"], "rows"), *later):
+        of_cell = ("public", "n_samples", "n_compared", "sdmetrics")
+        later = [(content, name) for name in of_cell]
+        of_source = ("rows", "stratum", "rules")
+        later += [(content["source"], name) for name in of_source]
+        for of, name in later:
             if of[name] is None:
                 del of[name]
         text = json.dumps(content, sort_keys=True, ensure_ascii=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,8 +17,18 @@ from skdpgen.benchmark._result_tables import markdown
 from skdpgen.exceptions import (
     SearchCostWarning,
 )
-from skdpgen.metrics import SyntheticUtility, draw_samples, unwrap, yardsticks
-from skdpgen.utils import Labels, Table
+from skdpgen.metrics import (
+    Rules,
+    SyntheticUtility,
+    draw_samples,
+    joined,
+    require_sdmetrics,
+    rule_violations,
+    sdmetrics_quality,
+    unwrap,
+    yardsticks,
+)
+from skdpgen.utils import Labels, Rows, Table
 
 SHARED_PARAMETERS = ("epsilon", "delta", "schema", "classes", "adjacency")
 BASELINE_NOTE = (
@@ -45,7 +55,8 @@ class Comparison:
         A row for "real" and for each synthesizer: mean of the models, best of them and
         two-way distance first; then the standard deviation of the mean over releases,
         other ranking metrics, :func:`~skdpgen.metrics.yardsticks` against the real
-        test rows (for "real", the smallest that sampling allows), seconds, epsilon.
+        test rows (for "real", the best that sampling allows), seconds, epsilon; if they
+        were asked for, the share of rows that break a rule, and SDMetrics' score.
     runs : DataFrame
         Every score: a row per synthesizer, release and model.
     notes : tuple of str
@@ -79,6 +90,9 @@ def compare(
     n_releases: int = 1,
     baseline: bool = True,
     random_state: int | None = 0,
+    stratum: Hashable | None = None,
+    rules: Rules = (),
+    sdmetrics: bool = False,
 ) -> Comparison:
     """Fit clones of synthesizers, sample, and score with twelve models each.
 
@@ -104,6 +118,14 @@ def compare(
         Whether to add the independent baseline.
     random_state : int or None, default=0
         Seed of all but the privacy noise; release k uses ``random_state + k``.
+    stratum : column or None, default=None
+        Of NIST's score, :func:`~skdpgen.metrics.k_marginal_score`: a region, say.
+    rules : Schema, sequence or mapping, default=()
+        As in :func:`~skdpgen.metrics.rule_violations`; ``rule_violations`` is the share
+        of rows that break any of them.
+    sdmetrics : bool, default=False
+        Whether to add SDMetrics' score, :func:`~skdpgen.metrics.sdmetrics_quality`,
+        by the Python that the variable ``SKDPGEN_SDMETRICS_PYTHON`` names.
 
     Returns
     -------
@@ -138,6 +160,10 @@ def compare(
     if n_releases < 1:
         raise ValueError(f"n_releases must be at least 1. Got {n_releases} instead.")
     utility = utility or SyntheticUtility()
+    judge = _Judge(stratum, rules, sdmetrics)
+    rule_violations((X_test, y_test), rules)  # raises before any budget is used
+    if sdmetrics:
+        require_sdmetrics()
     entrants, notes = _with_baseline(dict(synthesizers), baseline)
     test = X_test, y_test
     runs: list[_Run] = []
@@ -145,13 +171,33 @@ def compare(
         for k in range(n_releases):
             seed = None if random_state is None else random_state + k
             runs.append(
-                _Run.of(name, k, synthesizer, (X_train, y_train), test, utility, seed)
+                _Run.of(
+                    name, k, synthesizer, (X_train, y_train), test, utility, judge, seed
+                )
             )
     # real rows are scored as what the synthesizers took y for: integers may be a number
     is_number = runs[0].scores.attrs["task"] == "regression"
     utility = replace(utility, task="regression" if is_number else "classification")
-    runs.insert(0, _Run.of_real((X_train, y_train), test, utility))
+    runs.insert(0, _Run.of_real((X_train, y_train), test, utility, judge))
     return _collect(runs, utility, notes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Judge:
+    """What is measured of the rows of a release, besides the scores of models."""
+
+    stratum: Hashable | None
+    rules: Rules
+    sdmetrics: bool
+
+    def __call__(self, real: Rows, rows: Rows) -> dict[str, float]:
+        facts = yardsticks(real, rows, stratum=self.stratum)
+        counts = rule_violations(rows, self.rules)
+        if len(counts) > 1:
+            facts["rule_violations"] = counts["any"] / len(joined(rows))
+        if self.sdmetrics:
+            facts["sdmetrics_quality"] = sdmetrics_quality(real, rows)["quality"]
+        return facts
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,9 +215,10 @@ class _Run:
         train: tuple[Table, Labels],
         test: tuple[Table, Labels],
         utility: SyntheticUtility,
+        judge: _Judge,
     ) -> _Run:
         scores, seconds = _timed(lambda: utility.evaluate(train, *test))
-        facts = {**yardsticks(test, train), "score_seconds": seconds}
+        facts = {**judge(test, train), "score_seconds": seconds}
         return cls("real", 0, scores, facts)
 
     @classmethod
@@ -183,6 +230,7 @@ class _Run:
         train: tuple[Table, Labels],
         test: tuple[Table, Labels],
         utility: SyntheticUtility,
+        judge: _Judge,
         seed: int | None,
     ) -> _Run:
         model = _seeded(clone(synthesizer), seed)
@@ -198,7 +246,7 @@ class _Run:
             utility = replace(utility, task=task)
         scores, score_seconds = _timed(lambda: utility.evaluate(rows, *test))
         facts = {
-            **yardsticks(test, rows),
+            **judge(test, rows),
             "fit_seconds": fit_seconds,
             "sample_seconds": sample_seconds,
             "score_seconds": score_seconds,

@@ -20,7 +20,15 @@ from pandas.api.types import is_numeric_dtype
 
 from skdpgen.benchmark._cells import PUBLIC, REAL, Catalogue, Cell
 from skdpgen.benchmark._own_table import Split, read_source
-from skdpgen.metrics import SyntheticUtility, draw_samples, yardsticks
+from skdpgen.metrics import (
+    SyntheticUtility,
+    draw_samples,
+    joined,
+    require_sdmetrics,
+    rule_violations,
+    sdmetrics_quality,
+    yardsticks,
+)
 from skdpgen.synthesizers import all_synthesizers
 from skdpgen.tables import NUMBERS, Categorical, NumberCells, Schema, bounds
 from skdpgen.utils import in_a_line, own_version
@@ -131,11 +139,12 @@ def _numbers(cell: Cell, folder: str, catalogue: Catalogue) -> dict[str, Any]:
         return cell.source.known.measure(cell, folder, utility, catalogue)
     split = read_source(cell.source, folder)
     if cell.method == REAL:
-        return _measure_ceiling(split, utility)
+        return _measure_ceiling(cell, split, utility)
     if cell.method == PUBLIC:
         assert split.public is not None  # no such cell is made without public rows
         X, y = split.public
-        return _measure_ceiling(replace(split, X_train=X, y_train=y), utility)
+        of_public = replace(split, X_train=X, y_train=y)
+        return _measure_ceiling(cell, of_public, utility)
     make = maker(cell, len(split.X_train), catalogue)
     given = public_part(cell, split.public, catalogue)
     row, synthesizer = _measure_release(cell, split, make, utility, given)
@@ -225,12 +234,14 @@ def _without_paths(text: str, cell: Cell) -> str:
     return text
 
 
-def _measure_ceiling(split: Split, utility: SyntheticUtility) -> dict[str, Any]:
+def _measure_ceiling(
+    cell: Cell, split: Split, utility: SyntheticUtility
+) -> dict[str, Any]:
     """Train on real rows, and measure them as if they were synthetic: a baseline."""
     rows = np.random.default_rng(0).permutation(len(split.X_train))[:MOST_REAL]
     train = split.X_train.iloc[rows], split.y_train.iloc[rows]
     scores = utility.evaluate(train, split.X_test, split.y_test)
-    distances = _distances((split.X_test, split.y_test), train)
+    distances = _distances(cell, (split.X_test, split.y_test), train)
     return {"rows": len(split.X_train), **_scores_of_models(scores), **distances}
 
 
@@ -242,6 +253,10 @@ def _measure_release(
     given: Mapping[str, Any],
 ) -> tuple[dict[str, Any], Any]:
     """Fit and score the release of a cell; return a row, and the fitted estimator."""
+    if cell.source.rules:  # raises now, not after a long fit, as the next does
+        rule_violations((split.X_test, split.y_test), cell.source.rules)
+    if cell.sdmetrics:
+        require_sdmetrics()
     is_schema_public = cell.schema == "public"
     synthesizer = make(
         epsilon=cell.epsilon,
@@ -259,7 +274,7 @@ def _measure_release(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         scores = seeded.evaluate(rows, split.X_test, split.y_test)
-        distances = _distances((split.X_test, split.y_test), rows)
+        distances = _distances(cell, (split.X_test, split.y_test), rows)
     discovered = (
         {} if is_schema_public else _judge_discovery(synthesizer, split.X_train)
     )
@@ -274,12 +289,23 @@ def _measure_release(
     return run, synthesizer
 
 
-def _distances(real: Any, rows: Any) -> dict[str, float]:
-    """Return yardsticks under the short names that stored rows use."""
-    return {
+def _distances(cell: Cell, real: Any, rows: Any) -> dict[str, Any]:
+    """Return yardsticks under the short names that stored rows use, and what is asked.
+
+    ``broken`` is the share of rows against any rule, and ``rules`` that of each.
+    """
+    source = cell.source
+    distances: dict[str, Any] = {
         SHORT.get(name, name): distance
-        for name, distance in yardsticks(real, rows).items()
+        for name, distance in yardsticks(real, rows, stratum=source.stratum).items()
     }
+    if source.rules:
+        shares = rule_violations(rows, source.rules) / len(joined(rows))
+        distances["broken"] = float(shares.pop("any"))
+        distances["rules"] = shares.to_dict()
+    if cell.sdmetrics:
+        distances["sdmetrics"] = sdmetrics_quality(real, rows)["quality"]
+    return distances
 
 
 def _scores_of_models(scores: pd.DataFrame) -> dict[str, Any]:

@@ -21,6 +21,8 @@ ON_IMAGES |= {"resnet9_thin": "thin ResNet-9", "mean_of_12": "mean of 12"}
 OTHERS = {"average_precision": "AP", "tv2": "two-way", "tv3": "three-way"}
 OTHERS |= {"superclass_weight": "superclass"}  # weight of public rows that are in it
 OTHERS |= {"detection_auc": "detection", "fid": "FID"}
+OF_NIST = {"k_marginal": "k-marginal", "pmse": "pMSE", "broken": "against a rule"}
+OTHERS |= OF_NIST | {"sdmetrics": "SDMetrics"}
 HEAD, OF_DISCOVERY = "<!-- bench:{} -->", " discovery"
 END = "<!-- /bench -->"
 MARK = re.compile(
@@ -80,7 +82,7 @@ def tabulate_rows(rows: Sequence[Row]) -> str:
                 f"{name}{schema_suffix}",
                 written_epsilon(epsilon),
                 *_measured(succeeded, group),
-                *(_mean(succeeded[metric], _share) for metric in other_heads),
+                *(_mean(succeeded[metric], _written(metric)) for metric in other_heads),
                 *([_first(group["printed"])] if has_printed else []),
                 _mean(succeeded["fit_seconds"], "{:.2f}".format),
                 _mean(succeeded["peak_mib"], "{:.0f}".format),
@@ -316,6 +318,12 @@ def _first(values: pd.Series) -> str:
 
 def _mean(values: pd.Series, written: Callable[[float], str]) -> str:
     return "" if values.isna().all() else written(values.mean())
+
+
+def _written(metric: str) -> Callable[[float], str]:
+    if metric == "pmse":
+        return lambda value: f"{value:.4f}".replace("0.", ".", 1)
+    return "{:.0f}".format if metric == "k_marginal" else _share
 
 
 def _share(value: float) -> str:

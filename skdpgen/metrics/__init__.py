@@ -17,6 +17,9 @@ from skdpgen.metrics._image_fidelity import (
     inception_features,
     random_features,
 )
+from skdpgen.metrics._nist import k_marginal_score, pmse, pmse_ratio
+from skdpgen.metrics._rule_violations import Rules, rule_violations
+from skdpgen.metrics._sdmetrics import require_sdmetrics, sdmetrics_quality
 from skdpgen.metrics._utility import (
     CLASSIFIERS,
     REGRESSORS,
@@ -33,6 +36,7 @@ __all__ = [
     "Extractor",
     "ImageFidelity",
     "ModelSpec",
+    "Rules",
     "SyntheticUtility",
     "TableEncoder",
     "detection_auc",
@@ -40,11 +44,17 @@ __all__ = [
     "image_fidelity",
     "inception_features",
     "joined",
+    "k_marginal_score",
     "keys",
     "marginal_distances",
+    "pmse",
+    "pmse_ratio",
     "query_error",
     "random_features",
     "read_alike",
+    "require_sdmetrics",
+    "rule_violations",
+    "sdmetrics_quality",
     "total_variation",
     "unwrap",
     "yardsticks",

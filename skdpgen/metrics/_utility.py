@@ -1,7 +1,7 @@
 """Utility of synthetic rows: train on them, test on real ones."""
 
 import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,6 +47,7 @@ from skdpgen.metrics._frames import (
     TableEncoder,
     Targets,
     draw_samples,
+    joined,
     prepare_targets,
     unwrap,
 )
@@ -56,6 +57,7 @@ from skdpgen.metrics._image_networks import (
     ResNet9,
     StridedCNN,
 )
+from skdpgen.metrics._nist import k_marginal_score, pmse
 from skdpgen.tables import as_pixels, image_size, is_image
 from skdpgen.utils import (
     Labels,
@@ -360,11 +362,21 @@ def scorer_of(task: str) -> Callable[..., Scores]:
 # ----------------------------------------------------------------------------
 # All yardsticks of one release that are no classifier's score.
 
-NAMES = ("one_way_tv", "two_way_tv", "three_way_tv", "detection_auc", "query_error")
+NAMES = (
+    "one_way_tv",
+    "two_way_tv",
+    "three_way_tv",
+    "detection_auc",
+    "query_error",
+    "k_marginal",
+    "pmse",
+)
 
 
-def yardsticks(real: Rows, synthetic: Rows) -> dict[str, float]:
-    """Distances of one, two and three columns, detection, and error of queries.
+def yardsticks(
+    real: Rows, synthetic: Rows, *, stratum: Hashable | None = None
+) -> dict[str, float]:
+    """Distances of one to three columns, detection, error of queries, NIST's scores.
 
     Each is the function of its name with defaults; their seeds are public and fixed, so
     tables compare. The reference of each is the value for other real rows. This reads
@@ -374,6 +386,8 @@ def yardsticks(real: Rows, synthetic: Rows) -> dict[str, float]:
     ----------
     real, synthetic : table or tuple (X, y)
         Tables with the same columns; with targets, these count as a column.
+    stratum : column or None, default=None
+        Of :func:`k_marginal_score`.
 
     Examples
     --------
@@ -385,7 +399,10 @@ def yardsticks(real: Rows, synthetic: Rows) -> dict[str, float]:
     """
     distances = (total_variation(real, synthetic, order=k) for k in (1, 2, 3))
     others = detection_auc(real, synthetic), query_error(real, synthetic)
-    return dict(zip(NAMES, (*distances, *others), strict=True))
+    n_columns = joined(real).shape[1] - (stratum is not None)
+    k_marginal = k_marginal_score(real, synthetic, min(2, n_columns), stratum=stratum)
+    nist = k_marginal, pmse(real, synthetic)
+    return dict(zip(NAMES, (*distances, *others, *nist), strict=True))
 
 
 # ----------------------------------------------------------------------------

@@ -100,6 +100,7 @@ from skdpgen.tables._rules import (
     MissingIf,
     Rule,
     SumOf,
+    breaks,
     check_rules,
     obey,
 )
@@ -193,6 +194,7 @@ __all__ = [
     "asked_cells",
     "bins_of",
     "bounds",
+    "breaks",
     "cell_points",
     "check_rules",
     "chosen_form",

@@ -367,6 +367,52 @@ def obey(
     return result
 
 
+def breaks(rule: Rule, rows: Mapping[Any, "pd.Series[Any]"]) -> "pd.Series[Any]":
+    """Return which rows break a rule, as True; missing cells break none but stated.
+
+    Needs no schema: a sum is compared up to rounding, categories as text.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"a": [1, 5, None], "b": [3, 3, 3]})
+    >>> breaks(LessEqual("a", "b"), rows).tolist()
+    [False, True, False]
+    """
+    if isinstance(rule, LessEqual):
+        low, high = rows[rule.low], rows[rule.high]
+        if not all(pd.api.types.is_datetime64_any_dtype(side) for side in (low, high)):
+            low, high = _as_numbers(low), _as_numbers(high)
+        return (low > high).fillna(False).astype(bool)
+    values = rows[rule.written]
+    if isinstance(rule, SumOf):
+        total = sum(_as_numbers(rows[name]) for name in rule.parts)
+        gap = (_as_numbers(values) - total).abs()
+        return gap > SUM_TOLERANCE * (1 + total.abs())
+    if isinstance(rule, MissingIf):
+        return _texts_of(rows[rule.given]).eq(_text_of(rule.value)) & values.notna()
+    assert isinstance(rule, Determines)
+    codes = {_text_of(key): _text_of(code) for key, code in rule.codes}
+    keys = _texts_of(rows[rule.source])
+    return keys.isin(list(codes)) & _texts_of(values).ne(keys.map(codes))
+
+
+SUM_TOLERANCE = 1e-6  # of a sum of decimals, beside its size
+
+
+def _as_numbers(cells: "pd.Series[Any]") -> "pd.Series[Any]":
+    return pd.to_numeric(cells, errors="coerce").astype("float64")
+
+
+def _text_of(value: object) -> str:
+    """Return a text that 1, 1.0 and "1" share."""
+    is_whole = isinstance(value, float) and value.is_integer()
+    return str(int(value)) if is_whole else str(value)  # type: ignore[call-overload]
+
+
+def _texts_of(cells: "pd.Series[Any]") -> "pd.Series[Any]":
+    return cells.astype(object).map(_text_of, na_action="ignore")
+
+
 def _repaired(
     rule: Rule, drawn: Mapping[Any, "pd.Series[Any]"], columns: Mapping[Any, Any]
 ) -> "pd.Series[Any]":

@@ -153,3 +153,12 @@ def test_a_table_of_what_was_found():
     assert names_in(page) == ["mine"]
     with pytest.raises(ConfigError, match="take `discovery` out"):
         fill_page(page, {"mine": others})
+
+
+def test_scores_of_nist_stand_in_the_table():
+    scores = {"k_marginal": 738.6, "pmse": 0.0123, "broken": 0.25, "sdmetrics": 0.957}
+    head, _, line = tabulate_rows(
+        [{"table": "t", "name": "ours", "r2": 0.5, "r2_best": 0.5, **scores}]
+    ).splitlines()
+    assert "k-marginal | pMSE | against a rule | SDMetrics" in head
+    assert "| 739 | .0123 | .250 | .957 |" in line

@@ -84,3 +84,43 @@ def test_the_baseline_is_added_with_the_budget_of_the_first(halves):
     own = DPIndependentSynthesizer(classes=["no", "yes"])
     alone = compare({"own": own}, *halves, utility=FAST)
     assert list(alone.scores.columns) == ["real", "own"]
+
+
+def test_rules_a_stratum_and_sdmetrics(halves, monkeypatch):
+    X, y, X_test, y_test = (part.copy() for part in halves)
+    for rows in (X, X_test):
+        rows["s"] = np.where(rows["c"] > 0, "n", "s")
+    monkeypatch.setattr("skdpgen.benchmark._compare.require_sdmetrics", lambda: None)
+    monkeypatch.setattr(
+        "skdpgen.benchmark._compare.sdmetrics_quality", lambda *rows: {"quality": 0.5}
+    )
+    rows = X, y, X_test, y_test
+    settings = {"utility": FAST, "baseline": False}
+    plain = compare({"good": Bootstrap()}, *rows, **settings).summary
+    assert not {"rule_violations", "sdmetrics_quality"} & set(plain)
+    rules = {"positive": "c > 0 or s == 's'", "small": "a < 0"}
+    result = compare(
+        {"good": Bootstrap()},
+        *rows,
+        stratum="s",
+        rules=rules,
+        sdmetrics=True,
+        **settings,
+    ).summary
+    share = (X["a"] >= 0).mean()
+    assert result.loc["real", "rule_violations"] == pytest.approx(share)
+    assert result.loc["good", "sdmetrics_quality"] == 0.5
+    assert (result["k_marginal"] < plain["k_marginal"]).all()
+    assert (result["pmse"] == plain["pmse"]).all()
+
+
+def test_wrong_rules_and_absent_packages_raise_before_any_fit(halves, monkeypatch):
+    class Never(Bootstrap):
+        def fit(self, X, y):
+            raise AssertionError("a budget was used")
+
+    with pytest.raises(ValueError, match="cannot be evaluated"):
+        compare({"never": Never()}, *halves, rules={"r": "absent > 3"})
+    monkeypatch.setenv("SKDPGEN_SDMETRICS_PYTHON", "no/such/python")
+    with pytest.raises(ImportError, match="sdmetrics"):
+        compare({"never": Never()}, *halves, sdmetrics=True)

@@ -1,0 +1,63 @@
+"""The page of NIST's table, and what it is made of."""
+
+import numpy as np
+import pandas as pd
+
+from benchmarks import national2019
+from benchmarks.national2019 import (
+    COLUMNS,
+    MARKED,
+    PAGE,
+    RULES,
+    filled,
+    nist_score,
+    rules_of,
+)
+
+
+def test_tables_of_the_page_are_those_of_stored_rows():
+    """`python -m benchmarks nist page` writes them."""
+    page = PAGE.read_text("utf-8")
+    assert filled(page) == page
+    outside = MARKED.sub("", page)
+    assert [line for line in outside.splitlines() if line.startswith("|")] == []
+
+
+def test_subsets_of_columns():
+    everything, simple, few = (names.split() for names in COLUMNS.values())
+    assert [len(names) for names in (everything, simple, few)] == [24, 21, 10]
+    assert set(everything) - set(simple) == {"INDP", "PWGTP", "WGTP"}
+    assert set(few) < set(simple)
+    assert set(rules_of(everything)) == set(RULES)
+    assert "child_INDP" not in rules_of(simple)
+
+
+def test_the_score_of_sdnist_has_no_industry_and_pumas_if_there_are_some():
+    table = pd.DataFrame(
+        {
+            "PUMA": list("aabb"),
+            "INDP": list("1234"),
+            "SEX": [1, 2, 1, 2],
+            "PINCP": ["N", "3.0", "N", "5.0"],
+        }
+    )
+    other = table.assign(INDP=list("4321"))
+    assert nist_score(table, other) == 1000
+    swapped = table.assign(PUMA=list("bbaa"))
+    # in each PUMA the row with an income stays with its sex, but not with its income,
+    # which is in another bin
+    assert nist_score(table, swapped) == 500
+    few = ["SEX", "PINCP"]
+    assert nist_score(table[few], swapped[few]) == 1000
+
+
+def test_sub_samples_come_near_to_the_rows(monkeypatch):
+    rng = np.random.default_rng(0)
+    names = COLUMNS["demographic, 10"].split()
+    table = pd.DataFrame({name: rng.integers(0, 3, 500) for name in names})
+    monkeypatch.setattr(national2019, "COLUMNS", {"few": " ".join(names)})
+    monkeypatch.setattr(national2019, "N_DRAWS", 1)
+    scores = [row["score"] for row in national2019.sub_samples(table)]
+    assert len(scores) == 4
+    assert scores == sorted(scores)
+    assert scores[-1] < 1000
