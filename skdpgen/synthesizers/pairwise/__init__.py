@@ -8,6 +8,11 @@ from skdpgen.synthesizers.pairwise._affordable import (
     worth_measuring,
 )
 from skdpgen.synthesizers.pairwise._conditions import check_given, read_given
+from skdpgen.synthesizers.pairwise._focus import (
+    focus_weights,
+    stratum_of,
+    with_stratum,
+)
 from skdpgen.synthesizers.pairwise._measuring import (
     BY_CLASS,
     measure_columns,
@@ -33,6 +38,7 @@ __all__ = [
     "ParityRelease",
     "affordable_pairs",
     "check_given",
+    "focus_weights",
     "known_pairs",
     "measure_columns",
     "measure_pairs",
@@ -46,7 +52,9 @@ __all__ = [
     "release_pairs",
     "rows_for_pairs",
     "share_of_cells",
+    "stratum_of",
     "train_mixture",
     "usual_components",
+    "with_stratum",
     "worth_measuring",
 ]
