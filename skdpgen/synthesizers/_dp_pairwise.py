@@ -38,8 +38,10 @@ from skdpgen.synthesizers.pairwise import (
     pair_share,
     read_given,
     share_of_cells,
+    share_with_stratum,
     stratum_of,
     train_mixture,
+    usual_own_rate,
     with_stratum,
 )
 from skdpgen.tables import CellGroups
@@ -124,7 +126,7 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         there are more than 100 classes.
     max_iter : int or None, default=None
         Training steps; None is 200, and up to 600 where noise is small.
-    learning_rate : float, default=0.1
+    learning_rate : float, default=0.3
         Peak learning rate of Adam.
     device : str or torch.device, default="auto"
         "auto" takes a GPU if there is one.
@@ -210,7 +212,7 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         n_groups: int | None = None,
         n_components: int | None = None,
         max_iter: int | None = None,
-        learning_rate: float = 0.1,
+        learning_rate: float = 0.3,
         device: Device = "auto",
         random_state: RandomState = None,
         verbose: int = 0,
@@ -270,7 +272,12 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
                 opening, n_bins, gap_share=share_of_cells(n_pairs, for_pairs)
             )
             weights = focus_weights(self.focus, self._names_of(opening.rows.layout))
-            stratum = stratum_of(opening, cells, weights) if n_pairs else None
+            stratum, n_pairs, for_pairs = share_with_stratum(
+                opening,
+                stratum_of(opening, cells, weights) if n_pairs else None,
+                n_pairs,
+                for_pairs,
+            )
             opening.rows.label_by(stratum)
             columns = measure_columns(
                 opening,
@@ -344,6 +351,8 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
             pairs,
             measured.products,
             **chosen,
+            own_rate=usual_own_rate(self._facts.task, len(columns.totals)),
+            is_grouped=measured.stratum is not None,
             parities=self.parity_release_,
             factors=class_factors(
                 self.class_weight,

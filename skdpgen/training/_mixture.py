@@ -294,6 +294,9 @@ SPREAD = 0.3  # standard deviation of the logits at the start
 # Learning rate of the parameters of single classes, relative to shared ones: where the
 # data of a class are noise, its components stay those of all classes.
 OWN_RATE = 0.1
+# Learning rate with parities, relative to that of pairs alone: logits are large at the
+# start, and large steps would leave them.
+PARITY_RATE = 1.0 / 3.0
 SINGLES = 30.0  # weight of single columns in the loss
 LEAST = 1e-6  # least energy of relationships; losses are relative to the energy
 CERTAIN = 1e-6  # probability of a cell that is empty in the release
@@ -524,6 +527,7 @@ def fit_mixture(
     factors: Floats | None = None,
     max_iter: int,
     learning_rate: float,
+    own_rate: float = OWN_RATE,
     device: torch.device,
     seed: int,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
@@ -534,8 +538,9 @@ def fit_mixture(
     :math:`\omega_c A_c^\top A_c / K`, exactly: no batch is drawn, and the loss has no
     sampling noise. All classes share one set of components, which each class modifies a
     little: relationships between columns are mostly common, and a class of which little
-    is known keeps those of all classes. With ``parities`` components start with
-    these, and the loss includes errors of them.
+    is known keeps those of all classes; ``own_rate`` is how fast they are modified,
+    relative to the learning rate. With ``parities`` components start with these, and
+    the loss includes errors of them.
 
     Returns
     -------
@@ -551,12 +556,13 @@ def fit_mixture(
         parity_logits = starting_logits(parities, sizes, n_components, seed)
         mixture.own += torch.as_tensor(parity_logits).to(mixture.own)
         objective = ParityLoss(objective, parities, one_hot_columns(sizes, device))
+        learning_rate = PARITY_RATE * learning_rate
     optimiser = Adam(mixture.parts, betas=(0.9, 0.95))
     losses: list[float] = []
     for step in paced(progress(range(max_iter))):
         losses.append(mixture.set_gradients(objective))
         rate = learning_rate * one_cycle(step / max_iter)
-        optimiser.step((rate, rate, OWN_RATE * rate))
+        optimiser.step((rate, rate, own_rate * rate))
         if not (math.isfinite(losses[-1]) and mixture.shared.abs().max() < TOO_FAR):
             raise FloatingPointError("Training diverged; try a smaller learning_rate.")
     tables = [mixture.tables(classes).double().cpu() for classes in mixture.blocks]

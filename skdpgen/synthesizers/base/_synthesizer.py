@@ -268,7 +268,7 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, ShowsFit):
                 self._keep(fitted)
 
     def _check_columns(self, layout: Any) -> None:
-        """Raise for parameters that name columns the table lacks; before any release."""
+        """Raise for parameters that name unknown columns, before any release."""
 
     def _check_weighted_classes(self, classes: Sequence[Any] | None) -> None:
         """Warn if a weight is of a class that was not discovered; reads releases."""

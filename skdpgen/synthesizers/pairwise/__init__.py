@@ -10,6 +10,7 @@ from skdpgen.synthesizers.pairwise._affordable import (
 from skdpgen.synthesizers.pairwise._conditions import check_given, read_given
 from skdpgen.synthesizers.pairwise._focus import (
     focus_weights,
+    share_with_stratum,
     stratum_of,
     with_stratum,
 )
@@ -26,6 +27,7 @@ from skdpgen.synthesizers.pairwise._mixtures import (
     mixture_of_pairs,
     train_mixture,
     usual_components,
+    usual_own_rate,
 )
 from skdpgen.synthesizers.pairwise._pair_model import PairModel, known_pairs
 from skdpgen.synthesizers.pairwise._pair_release import PairRelease, release_pairs
@@ -52,9 +54,11 @@ __all__ = [
     "release_pairs",
     "rows_for_pairs",
     "share_of_cells",
+    "share_with_stratum",
     "stratum_of",
     "train_mixture",
     "usual_components",
+    "usual_own_rate",
     "with_stratum",
     "worth_measuring",
 ]

@@ -10,6 +10,7 @@ import numpy as np
 
 from skdpgen.privacy import Release
 from skdpgen.synthesizers.opening import Opening
+from skdpgen.synthesizers.pairwise._affordable import affordable_pairs
 from skdpgen.synthesizers.pairwise._pair_release import Pair
 from skdpgen.tables import Cells
 from skdpgen.training import ClassConditional
@@ -20,6 +21,7 @@ from skdpgen.utils import Key
 
 LISTED = 4.0  # weight of errors of a column that is listed; others have 1
 MOST_CELLS = 32  # of a column by which rows are counted
+FOR_PAIRS = 0.5  # part of the budget of pairs that is left; columns by group get more
 
 
 def focus_weights(
@@ -37,18 +39,14 @@ def focus_weights(
     """
     if focus is None:
         return {}
-    if isinstance(focus, str | bytes) or not isinstance(focus, Sequence | Mapping):
-        raise TypeError(
-            "focus must be a list of column names, or a dictionary with their weights. "
-            f"Got {focus!r}; write [{focus!r}] for one column."
-        )
     unknown = [str(name) for name in focus if name not in names]
     if unknown:
         raise ValueError(
             f"focus must name columns of the table: {', '.join(map(str, names))}. Got "
             f"{', '.join(unknown)} instead."
         )
-    weights = dict(focus) if isinstance(focus, Mapping) else dict.fromkeys(focus, LISTED)
+    is_weighted = isinstance(focus, Mapping)
+    weights = dict(focus) if is_weighted else dict.fromkeys(focus, LISTED)
     for name, weight in weights.items():
         is_number = isinstance(weight, Real) and not isinstance(weight, bool)
         if not is_number or not 0 < weight < math.inf:
@@ -71,6 +69,22 @@ def stratum_of(
         return None
     few = [n for n in weights if n in cells and 1 < cells[n].n_cells <= MOST_CELLS]
     return max(few, key=lambda name: weights[name], default=None)
+
+
+def share_with_stratum(
+    opening: Opening, stratum: Any, n_pairs: int, for_pairs: float
+) -> tuple[Any, int, float]:
+    """Return the stratum, how many pairs to measure, and their part of the budget.
+
+    Where single columns get more, fewer pairs may be affordable; without any, there is
+    no stratum. All of it follows from public quantities and releases.
+    """
+    if stratum is None:
+        return None, n_pairs, for_pairs
+    ledger, facts = opening.ledger, opening.facts
+    less = FOR_PAIRS * for_pairs
+    fewer = affordable_pairs(ledger, facts.n_rows, facts.n_columns, less)
+    return (stratum, fewer, less) if fewer else (None, n_pairs, for_pairs)
 
 
 def pair_weights(

@@ -447,6 +447,7 @@ def measure_pairs(
             for name, grouping in zip(cells, groups, strict=True)
         ]
         levels = pair_levels(groups, shares, pairs, n_groups)
+
     def count(pairs: tuple[Pair, ...], **how: Any) -> PairRelease:
         weights = pair_weights(cells, focus, pairs) if focus else None
         return release_pairs(

@@ -16,21 +16,44 @@ from skdpgen.training import ClassConditional, fit_mixture
 
 USUAL, FEWEST = 200, 8  # components of a class
 OF_ALL = 20_000  # components in total, over all classes
+OF_GROUPS = 1_200  # the same if classes are groups of a focus: they differ in columns
 STEPS = 200, 600  # least and most training steps
 # Noise of the last release, in energies of relations, from which the fewest steps are
 # enough: longer training would fit the noise.
 NOISY = 0.05
+# How fast a class modifies components. What the bins of a number have of their own is
+# smoothed along the number, so little of it is noise; groups of a focus have their own
+# columns, each with many rows. Classes of a target may be rare.
+OF_BINS, OF_CLASSES = 1.0, 0.1
 
 
-def usual_components(n_classes: int) -> int:
+def usual_own_rate(task: str | None, n_classes: int) -> float:
+    """Return how fast a class modifies its components, relative to shared parameters.
+
+    Examples
+    --------
+    >>> usual_own_rate("classification", 2), usual_own_rate("regression", 16)
+    (0.1, 1.0)
+    >>> usual_own_rate(None, 20), usual_own_rate(None, 1)  # with a focus, and without
+    (1.0, 0.1)
+    """
+    return OF_BINS if task != "classification" and n_classes > 1 else OF_CLASSES
+
+
+def usual_components(n_classes: int, *, are_groups: bool = False) -> int:
     """Return the number of components of a class; many classes get fewer each.
+
+    Groups of a focus whose pairs were counted together get fewer still.
 
     Examples
     --------
     >>> usual_components(2), usual_components(100), usual_components(300)
     (200, 200, 66)
+    >>> usual_components(20, are_groups=True)
+    60
     """
-    return max(min(USUAL, OF_ALL // n_classes), FEWEST)
+    of_all = OF_GROUPS if are_groups else OF_ALL
+    return max(min(USUAL, of_all // n_classes), FEWEST)
 
 
 def usual_steps(noise: float, energy: float) -> int:
@@ -92,15 +115,18 @@ def mixture_of_pairs(
     n_components: int | None,
     max_iter: int | None,
     parities: ParityRelease | None = None,
+    is_grouped: bool = False,
     **training: Any,
 ) -> tuple[MixtureModel, list[float]]:
     """Train a mixture on pairs, as :func:`fit_mixture` does; also returns losses.
 
     If it lacks ``parities`` that clearly exceed their noise, it is trained once more
-    with them.
+    with them. ``is_grouped`` says that classes are groups of a focus.
     """
-    training["n_components"] = n_components or usual_components(len(denoised.totals))
-    target = pairs.target()
+    target, n_classes = pairs.target(), len(denoised.totals)
+    are_groups = is_grouped and target.own is None
+    usual = usual_components(n_classes, are_groups=are_groups)
+    training["n_components"] = n_components or usual
     if max_iter is None:
         max_iter = usual_steps(pairs.noise, float(target.energies.sum()))
     training["max_iter"] = max_iter
