@@ -422,7 +422,8 @@ def measure_pairs(
         is_fixed, n_groups = True, max(n_groups, widest) if n_pairs else widest
     finest = n_groups if is_fixed else finest_groups(len(cells), n_groups)
     groups = column_groups(cells, denoised.marginals, n_groups, finest)
-    plan = plan_parities(opening, labels, denoised) if n_pairs else None
+    has_parities = n_pairs and stratum is None  # groups of a focus are many: too slow
+    plan = plan_parities(opening, labels, denoised) if has_parities else None
     if plan is not None and finest > n_groups:
         groups = tuple(map(cut_at_half, groups, denoised.marginals.values()))
     public = count_public_pairs(opening, cells, labels, groups, by_class=by_class)

@@ -16,7 +16,7 @@ from skdpgen.training import ClassConditional, fit_mixture
 
 USUAL, FEWEST = 200, 8  # components of a class
 OF_ALL = 20_000  # components in total, over all classes
-OF_GROUPS = 1_200  # the same if classes are groups of a focus: they differ in columns
+OF_GROUPS = 2_000  # the same if classes are groups of a focus: they differ in columns
 STEPS = 200, 600  # least and most training steps
 # Noise of the last release, in energies of relations, from which the fewest steps are
 # enough: longer training would fit the noise.
@@ -50,7 +50,7 @@ def usual_components(n_classes: int, *, are_groups: bool = False) -> int:
     >>> usual_components(2), usual_components(100), usual_components(300)
     (200, 200, 66)
     >>> usual_components(20, are_groups=True)
-    60
+    100
     """
     of_all = OF_GROUPS if are_groups else OF_ALL
     return max(min(USUAL, of_all // n_classes), FEWEST)
