@@ -385,6 +385,12 @@ class Mixture:
         at_once = max(AT_ONCE // (n_components * width), 1)
         return [slice(a, a + at_once) for a in range(0, n_classes, at_once)]
 
+    def begin_with(self, tables: Floats) -> None:
+        """Start with given tables, (n_classes, n_components, S)."""
+        logits = torch.as_tensor(np.log(np.maximum(tables, CERTAIN))).to(self.own)
+        self.shared.copy_((logits - self.start).mean(dim=0))
+        self.own.copy_(logits - self.start - self.shared)
+
     def tables(self, classes: slice) -> Tensor:
         """Return the probabilities of all cells, (classes, n_components, S)."""
         logits = self.own[classes] + self.shared
@@ -524,6 +530,7 @@ def fit_mixture(
     *,
     n_components: int,
     parities: ParityTarget | None = None,
+    begin: Floats | None = None,
     factors: Floats | None = None,
     max_iter: int,
     learning_rate: float,
@@ -539,8 +546,8 @@ def fit_mixture(
     sampling noise. All classes share one set of components, which each class modifies a
     little: relationships between columns are mostly common, and a class of which little
     is known keeps those of all classes; ``own_rate`` is how fast they are modified,
-    relative to the learning rate. With ``parities`` components start with these, and
-    the loss includes errors of them.
+    relative to the learning rate. With ``parities`` the loss includes errors of them.
+    Components start with them, or with the tables ``begin`` of an earlier fit.
 
     Returns
     -------
@@ -553,8 +560,11 @@ def fit_mixture(
     mixture = Mixture(start.float().to(device), sizes, n_components, rng)
     objective: Any = PairLoss(target, factors=factors, device=device)
     if parities is not None:
-        parity_logits = starting_logits(parities, sizes, n_components, seed)
-        mixture.own += torch.as_tensor(parity_logits).to(mixture.own)
+        if begin is None:
+            parity_logits = starting_logits(parities, sizes, n_components, seed)
+            mixture.own += torch.as_tensor(parity_logits).to(mixture.own)
+        else:
+            mixture.begin_with(begin)
         objective = ParityLoss(objective, parities, one_hot_columns(sizes, device))
         learning_rate = PARITY_RATE * learning_rate
     optimiser = Adam(mixture.parts, betas=(0.9, 0.95))

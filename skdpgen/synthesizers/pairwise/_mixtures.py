@@ -1,19 +1,21 @@
 """From denoised columns and pairs to a mixture of products."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skdpgen.synthesizers.models import MixtureModel, ScoreProducts
 from skdpgen.synthesizers.pairwise._correlations import coupling_of
 from skdpgen.synthesizers.pairwise._pair_model import PairModel
 from skdpgen.synthesizers.pairwise._parities import ParityRelease
 from skdpgen.tables import Cells, each_cell
-from skdpgen.training import ClassConditional, fit_mixture
+from skdpgen.training import ClassConditional, PairTarget, fit_mixture
 
+Floats = NDArray[np.float64]
 USUAL, FEWEST = 200, 8  # components of a class
 OF_ALL = 20_000  # components in total, over all classes
 OF_GROUPS = 2_000  # the same if classes are groups of a focus: they differ in columns
@@ -120,8 +122,8 @@ def mixture_of_pairs(
 ) -> tuple[MixtureModel, list[float]]:
     """Train a mixture on pairs, as :func:`fit_mixture` does; also returns losses.
 
-    If it lacks ``parities`` that clearly exceed their noise, it is trained once more
-    with them. ``is_grouped`` says that classes are groups of a focus.
+    If it lacks ``parities`` that clearly exceed their noise, training goes on with
+    them. ``is_grouped`` says that classes are groups of a focus.
     """
     target, n_classes = pairs.target(), len(denoised.totals)
     are_groups = is_grouped and target.own is None
@@ -132,14 +134,39 @@ def mixture_of_pairs(
     training["max_iter"] = max_iter
     tables, losses = fit_mixture(target, pairs.sizes, **training)
     if parities is not None:
-        lacking = parities.target(tables, pairs.sizes, denoised.totals)
-        if lacking is not None:
-            tables, losses = fit_mixture(
-                target, pairs.sizes, parities=lacking, **training
-            )
+        tables, losses = _with_parities(
+            parities, tables, losses, target, pairs.sizes, denoised.totals, training
+        )
     columns = np.split(tables, np.cumsum(pairs.sizes)[:-1], axis=2)
     names = list(denoised.conditionals)
     groups = dict(zip(names, pairs.groups, strict=True))
     return MixtureModel(
         denoised, groups, dict(zip(names, columns, strict=True))
     ), losses
+
+
+def _with_parities(
+    parities: ParityRelease,
+    tables: Floats,
+    losses: list[float],
+    target: PairTarget,
+    sizes: Sequence[int],
+    totals: Floats,
+    training: dict[str, Any],
+) -> tuple[Floats, list[float]]:
+    """Return a mixture with the parities that it lacks, and its losses.
+
+    Most are lacking because a strong pair is not fitted yet: training goes on for half
+    of the steps. If parities are still lacking, no pair shows them. Then components
+    start anew, with signs that have these parities.
+    """
+    lacking = parities.target(tables, sizes, totals)
+    if lacking is None:
+        return tables, losses
+    fewer = {**training, "max_iter": training["max_iter"] // 2}
+    tables, more = fit_mixture(target, sizes, parities=lacking, begin=tables, **fewer)
+    still = parities.target(tables, sizes, totals)
+    if still is None:
+        return tables, losses + more
+    anew = {**training, "own_rate": OF_CLASSES}  # signs are of each class: keep them
+    return fit_mixture(target, sizes, parities=lacking, **anew)
