@@ -1,14 +1,14 @@
-"""How well DP-Pairwise keeps strong relations, and what a focus does for NIST's table.
+r"""How well DP-Pairwise keeps strong relations, and what a focus does for NIST's table.
 
 Two commands print one JSON line a release::
 
     python benchmarks/relations.py steps --data DIR --tables adult,weighed_parcels \
-        --settings '{"learning_rate": 0.1, "own_rate": 0.1, "parity_rate": 1}' '{}'
+        --settings '{"rates": {"own_rate": 0.1, "speedup": 1}, "anew": true}' '{}'
     python benchmarks/relations.py focus --data DIR
 
 ``steps`` fits each table (epsilon 1, delta 1e-5, all discovered) and trains the mixture
-again on the same release with each of the settings; ``own_rate`` and ``parity_rate``
-are no parameters of the method, so they are set in its modules.
+again on the same release with each of the settings; ``rates`` and
+``anew`` are no parameters of the method, so they are set in its modules.
 ``focus`` fits NIST's 24 columns with a public schema, under "add_remove", by default,
 with ``focus=["PUMA"]`` and with PUMA as the target.
 """
@@ -31,7 +31,7 @@ from skdpgen import DPPairwiseSynthesizer
 from skdpgen.benchmark._own_table import Split
 from skdpgen.metrics import SyntheticUtility, detection_auc, total_variation
 from skdpgen.synthesizers import _dp_pairwise
-from skdpgen.training import _mixture
+from skdpgen.synthesizers.pairwise import _mixtures
 
 DELTA = 1e-5
 STRATUM = "PUMA"
@@ -97,9 +97,26 @@ def judged(synthesizer: Any, split: Split, seed: int) -> dict[str, float]:
     return scores
 
 
+def anew(
+    parities: Any,
+    tables: Any,
+    losses: Any,
+    target: Any,
+    sizes: Any,
+    totals: Any,
+    training: Any,
+) -> Any:
+    """Start components anew if parities are lacking, as was usual before."""
+    lacking = parities.target(tables, sizes, totals)
+    if lacking is None:
+        return tables, losses
+    return _mixtures.fit_mixture(target, sizes, parities=lacking, **training)
+
+
 def of_steps(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Yield one line for each release and setting."""
-    usual, with_parities = _dp_pairwise.usual_own_rate, _mixture.PARITY_RATE
+    usual = _dp_pairwise.usual_rates
+    go_on = _mixtures._with_parities
     for name in args.tables.split(","):
         split = split_of(name, args.data)
         for seed in range(args.repeats):
@@ -107,10 +124,10 @@ def of_steps(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
             fitted.fit(split.X_train, split.y_train)
             for text in args.settings:
                 setting = json.loads(text)
-                _mixture.PARITY_RATE = setting.pop("parity_rate", with_parities)
-                own_rate = setting.pop("own_rate", None)
-                _dp_pairwise.usual_own_rate = (
-                    usual if own_rate is None else lambda *_, rate=own_rate: rate
+                _mixtures._with_parities = anew if setting.pop("anew", False) else go_on
+                rates = setting.pop("rates", None)
+                _dp_pairwise.usual_rates = (
+                    usual if rates is None else lambda *_, rates=rates: rates
                 )
                 start = time.process_time()
                 fitted.retrain(**setting)

@@ -41,7 +41,7 @@ from skdpgen.synthesizers.pairwise import (
     share_with_stratum,
     stratum_of,
     train_mixture,
-    usual_own_rate,
+    usual_rates,
     with_stratum,
 )
 from skdpgen.tables import CellGroups
@@ -126,8 +126,9 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         there are more than 100 classes.
     max_iter : int or None, default=None
         Training steps; None is 200, and up to 600 where noise is small.
-    learning_rate : float, default=0.3
-        Peak learning rate of Adam.
+    learning_rate : float, default=0.1
+        Peak learning rate of Adam; three times as large for numbers as targets and for
+        a focus.
     device : str or torch.device, default="auto"
         "auto" takes a GPU if there is one.
     random_state : int, RandomState, Generator or None, default=None
@@ -212,7 +213,7 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         n_groups: int | None = None,
         n_components: int | None = None,
         max_iter: int | None = None,
-        learning_rate: float = 0.3,
+        learning_rate: float = 0.1,
         device: Device = "auto",
         random_state: RandomState = None,
         verbose: int = 0,
@@ -351,7 +352,7 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
             pairs,
             measured.products,
             **chosen,
-            own_rate=usual_own_rate(self._facts.task, len(columns.totals)),
+            **usual_rates(self._facts.task, len(columns.totals)),
             is_grouped=measured.stratum is not None,
             parities=self.parity_release_,
             factors=class_factors(

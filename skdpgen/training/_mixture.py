@@ -294,9 +294,6 @@ SPREAD = 0.3  # standard deviation of the logits at the start
 # Learning rate of the parameters of single classes, relative to shared ones: where the
 # data of a class are noise, its components stay those of all classes.
 OWN_RATE = 0.1
-# Learning rate with parities, relative to that of pairs alone: logits are large at the
-# start, and large steps would leave them.
-PARITY_RATE = 1.0 / 3.0
 SINGLES = 30.0  # weight of single columns in the loss
 LEAST = 1e-6  # least energy of relationships; losses are relative to the energy
 CERTAIN = 1e-6  # probability of a cell that is empty in the release
@@ -535,6 +532,7 @@ def fit_mixture(
     max_iter: int,
     learning_rate: float,
     own_rate: float = OWN_RATE,
+    speedup: float = 1.0,
     device: torch.device,
     seed: int,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
@@ -546,7 +544,8 @@ def fit_mixture(
     sampling noise. All classes share one set of components, which each class modifies a
     little: relationships between columns are mostly common, and a class of which little
     is known keeps those of all classes; ``own_rate`` is how fast they are modified,
-    relative to the learning rate. With ``parities`` the loss includes errors of them.
+    relative to the learning rate. Without parities steps are larger by ``speedup``:
+    logits that start with parities would leave them. With ``parities`` the loss includes errors of them.
     Components start with them, or with the tables ``begin`` of an earlier fit.
 
     Returns
@@ -566,12 +565,12 @@ def fit_mixture(
         else:
             mixture.begin_with(begin)
         objective = ParityLoss(objective, parities, one_hot_columns(sizes, device))
-        learning_rate = PARITY_RATE * learning_rate
+        speedup = 1.0
     optimiser = Adam(mixture.parts, betas=(0.9, 0.95))
     losses: list[float] = []
     for step in paced(progress(range(max_iter))):
         losses.append(mixture.set_gradients(objective))
-        rate = learning_rate * one_cycle(step / max_iter)
+        rate = speedup * learning_rate * one_cycle(step / max_iter)
         optimiser.step((rate, rate, own_rate * rate))
         if not (math.isfinite(losses[-1]) and mixture.shared.abs().max() < TOO_FAR):
             raise FloatingPointError("Training diverged; try a smaller learning_rate.")

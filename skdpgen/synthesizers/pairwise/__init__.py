@@ -27,7 +27,7 @@ from skdpgen.synthesizers.pairwise._mixtures import (
     mixture_of_pairs,
     train_mixture,
     usual_components,
-    usual_own_rate,
+    usual_rates,
 )
 from skdpgen.synthesizers.pairwise._pair_model import PairModel, known_pairs
 from skdpgen.synthesizers.pairwise._pair_release import PairRelease, release_pairs
@@ -58,7 +58,7 @@ __all__ = [
     "stratum_of",
     "train_mixture",
     "usual_components",
-    "usual_own_rate",
+    "usual_rates",
     "with_stratum",
     "worth_measuring",
 ]

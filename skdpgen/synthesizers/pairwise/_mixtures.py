@@ -27,19 +27,22 @@ NOISY = 0.05
 # smoothed along the number, so little of it is noise; groups of a focus have their own
 # columns, each with many rows. Classes of a target may be rare.
 OF_BINS, OF_CLASSES = 1.0, 0.1
+FASTER = 3.0  # steps, but for classes of a target, whose scores would suffer
 
 
-def usual_own_rate(task: str | None, n_classes: int) -> float:
-    """Return how fast a class modifies its components, relative to shared parameters.
+def usual_rates(task: str | None, n_classes: int) -> dict[str, float]:
+    """Return how fast a class modifies components, and how large steps are.
 
     Examples
     --------
-    >>> usual_own_rate("classification", 2), usual_own_rate("regression", 16)
-    (0.1, 1.0)
-    >>> usual_own_rate(None, 20), usual_own_rate(None, 1)  # with a focus, and without
-    (1.0, 0.1)
+    >>> usual_rates("classification", 2)
+    {'own_rate': 0.1, 'speedup': 1.0}
+    >>> usual_rates(None, 20)  # groups of a focus
+    {'own_rate': 1.0, 'speedup': 3.0}
     """
-    return OF_BINS if task != "classification" and n_classes > 1 else OF_CLASSES
+    if task == "classification" or n_classes == 1:
+        return {"own_rate": OF_CLASSES, "speedup": 1.0}
+    return {"own_rate": OF_BINS, "speedup": FASTER}
 
 
 def usual_components(n_classes: int, *, are_groups: bool = False) -> int:
