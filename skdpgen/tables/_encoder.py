@@ -153,6 +153,8 @@ class Encoder:
         Columns whose text is read as these describe it.
     steps : tuple of callables
         Applied to the batches in turn; each treats rows independently of each other.
+    labelled_by : name or None, default=None
+        The column that ``labels`` are read from; None reads the target.
     """
 
     cells: Mapping[Any, Cells]
@@ -164,6 +166,7 @@ class Encoder:
     asked: Asked | None = None
     written: Mapping[Any, Column] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
+    labelled_by: Any = None
 
     def check_asked(self) -> None:
         """Check that it encodes rows independently, and returns no text of them."""
@@ -187,6 +190,8 @@ class Encoder:
     def names(self) -> set[Any]:
         """The columns that are read."""
         names = {*self.cells, *self.tokens, *self.distinct, *self.digits}
+        if self.labelled_by is not None:
+            names.add(self.labelled_by)
         return names if self.asked is None else names | self.asked.names
 
     def batches(self, chunks: Iterable[Chunk]) -> Iterator[EncodedBatch]:
@@ -215,7 +220,11 @@ class Encoder:
             columns = {**columns, TARGET: target}
         n_rows = _length(columns)
         labels = np.zeros(n_rows, dtype=np.int64)
-        if self.labels is not None and target is not None:
+        if self.labels is not None and self.labelled_by is not None:
+            labels = self.labels.encode(
+                self._read(columns, self.labelled_by, self.labels)
+            )
+        elif self.labels is not None and target is not None:
             labels = self.labels.encode(target)
         values = [self._read(columns, name) for name in self.cells]
         parts: dict[str, Any] = {
@@ -238,9 +247,11 @@ class Encoder:
             parts[Key.PIXELS] = columns[PIXELS]
         return EncodedBatch(labels, parts)
 
-    def _read(self, columns: dict[Any, Any], name: Any) -> Values:
+    def _read(
+        self, columns: dict[Any, Any], name: Any, cells: Cells | None = None
+    ) -> Values:
         """Return a column; parse text with a format, unless its cells name words."""
-        is_mixed = isinstance(self.cells.get(name), MixedCells)
+        is_mixed = isinstance(cells or self.cells.get(name), MixedCells)
         if name not in self.written or is_mixed:
             return columns[name]
         return read_column(columns[name], self.written[name])
@@ -259,11 +270,12 @@ def encoder_of(
     digits: Mapping[Any, DigitCells] | None = None,
     words: Mapping[Any, OpenWords] | None = None,
     asked: Asked | None = None,
+    labelled_by: Any = None,
 ) -> Encoder:
     """Return an encoder with copies of all arguments."""
     copies = dict(cells), labels, tuple(tokens), tuple(distinct)
     optional = dict(digits or {}), dict(words or {}), asked
-    return Encoder(*copies, *optional, dict(written))
+    return Encoder(*copies, *optional, dict(written), labelled_by=labelled_by)
 
 
 def _length(columns: Mapping[Any, Any]) -> int:

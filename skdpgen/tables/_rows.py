@@ -89,6 +89,7 @@ class Rows:
         self.target_layout = kept.target_layout
         self.beforehand: Any = None
         self._written: dict[Any, Column] = {}
+        self._labelled_by: Any = None
 
     @classmethod
     def read(
@@ -167,6 +168,10 @@ class Rows:
         """Read the text of some columns as these describe it, from now on."""
         self._written |= written
 
+    def label_by(self, name: Any) -> None:
+        """Read labels from a column of the table, from now on."""
+        self._labelled_by = name
+
     def batches(
         self,
         cells: Mapping[Any, Cells],
@@ -185,7 +190,7 @@ class Rows:
             As :class:`~skdpgen.tables._encoder.Encoder` has them. The target can be
             read as one more column, under the name TARGET.
         """
-        optional = digits, words, asked
+        optional = digits, words, asked, self._labelled_by
         encoder = encoder_of(cells, labels, tokens, distinct, self._written, *optional)
         return Batches(encoder, self)
 

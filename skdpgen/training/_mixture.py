@@ -382,6 +382,12 @@ class Mixture:
         at_once = max(AT_ONCE // (n_components * width), 1)
         return [slice(a, a + at_once) for a in range(0, n_classes, at_once)]
 
+    def begin_with(self, tables: Floats) -> None:
+        """Start with given tables, (n_classes, n_components, S)."""
+        logits = torch.as_tensor(np.log(np.maximum(tables, CERTAIN))).to(self.own)
+        self.shared.copy_((logits - self.start).mean(dim=0))
+        self.own.copy_(logits - self.start - self.shared)
+
     def tables(self, classes: slice) -> Tensor:
         """Return the probabilities of all cells, (classes, n_components, S)."""
         logits = self.own[classes] + self.shared
@@ -521,9 +527,12 @@ def fit_mixture(
     *,
     n_components: int,
     parities: ParityTarget | None = None,
+    begin: Floats | None = None,
     factors: Floats | None = None,
     max_iter: int,
     learning_rate: float,
+    own_rate: float = OWN_RATE,
+    speedup: float = 1.0,
     device: torch.device,
     seed: int,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
@@ -534,8 +543,10 @@ def fit_mixture(
     :math:`\omega_c A_c^\top A_c / K`, exactly: no batch is drawn, and the loss has no
     sampling noise. All classes share one set of components, which each class modifies a
     little: relationships between columns are mostly common, and a class of which little
-    is known keeps those of all classes. With ``parities`` components start with
-    these, and the loss includes errors of them.
+    is known keeps those of all classes; ``own_rate`` is how fast they are modified,
+    relative to the learning rate. Without parities steps are larger by ``speedup``:
+    logits that start with parities would leave them. With ``parities`` the loss
+    includes errors of them. Components start with them, or with the tables ``begin`` of an earlier fit.
 
     Returns
     -------
@@ -548,15 +559,19 @@ def fit_mixture(
     mixture = Mixture(start.float().to(device), sizes, n_components, rng)
     objective: Any = PairLoss(target, factors=factors, device=device)
     if parities is not None:
-        parity_logits = starting_logits(parities, sizes, n_components, seed)
-        mixture.own += torch.as_tensor(parity_logits).to(mixture.own)
+        if begin is None:
+            parity_logits = starting_logits(parities, sizes, n_components, seed)
+            mixture.own += torch.as_tensor(parity_logits).to(mixture.own)
+        else:
+            mixture.begin_with(begin)
         objective = ParityLoss(objective, parities, one_hot_columns(sizes, device))
+        speedup = 1.0
     optimiser = Adam(mixture.parts, betas=(0.9, 0.95))
     losses: list[float] = []
     for step in paced(progress(range(max_iter))):
         losses.append(mixture.set_gradients(objective))
-        rate = learning_rate * one_cycle(step / max_iter)
-        optimiser.step((rate, rate, OWN_RATE * rate))
+        rate = speedup * learning_rate * one_cycle(step / max_iter)
+        optimiser.step((rate, rate, own_rate * rate))
         if not (math.isfinite(losses[-1]) and mixture.shared.abs().max() < TOO_FAR):
             raise FloatingPointError("Training diverged; try a smaller learning_rate.")
     tables = [mixture.tables(classes).double().cpu() for classes in mixture.blocks]

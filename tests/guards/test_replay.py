@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from tqdm.std import tqdm
 
-from skdpgen import DPIndependentSynthesizer
+from skdpgen import DPIndependentSynthesizer, DPPairwiseSynthesizer
 from skdpgen.synthesizers.embedding import _private_encoder
 from tests._covering import covering, parametrize_some
 from tests.guards import _neighbours, _variants
@@ -185,6 +185,12 @@ PLANTED_IN_IMAGES = [
 @parametrize_some("name, case, to", few_tables(), OF_TABLES, TABLES, OTHERS)
 def test_a_table_is_known_by_its_releases_alone(name, case, to, monkeypatch):
     check(OF_TABLES[name], TABLES[case], to, monkeypatch)
+
+
+@pytest.mark.parametrize("to", OTHERS)
+def test_rows_counted_by_a_focus_are_known_by_releases_alone(to, monkeypatch):
+    make = _variants.maker(DPPairwiseSynthesizer, focus=["job"])
+    check(make, TABLES["frame without labels"], to, monkeypatch)
 
 
 def few_images():

@@ -258,6 +258,7 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, ShowsFit):
         )
         opening.statements += self._stated(public_data)
         try:
+            self._check_columns(opening.rows.layout)
             opening.learn_schema()
             self._check_weighted_classes(opening.facts.classes)
             yield opening
@@ -265,6 +266,9 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, ShowsFit):
             fitted = opening.close()
             if fitted.certificate.releases:
                 self._keep(fitted)
+
+    def _check_columns(self, layout: Any) -> None:
+        """Raise for parameters that name unknown columns, before any release."""
 
     def _check_weighted_classes(self, classes: Sequence[Any] | None) -> None:
         """Warn if a weight is of a class that was not discovered; reads releases."""

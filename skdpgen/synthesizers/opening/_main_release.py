@@ -283,12 +283,15 @@ def _unnamed_words(
 POWER = 0.5
 
 
-def cell_scales(sizes: Sequence[int]) -> tuple[float, ...]:
+def cell_scales(
+    sizes: Sequence[int], weights: Sequence[float] | None = None
+) -> tuple[float, ...]:
     """Return the scale of each histogram in a release; squares sum to 1, or less.
 
     A histogram of k cells with noise s in each is off by k s² in all. Under a fixed
     norm the sum of these errors is least if squared scales are in proportion to the
-    square root of k. Scales are cut to the few bits that a release counts with.
+    square root of k, times that of the weight of its errors. Scales are cut to the few
+    bits that a release counts with.
 
     Examples
     --------
@@ -296,4 +299,6 @@ def cell_scales(sizes: Sequence[int]) -> tuple[float, ...]:
     [0.45, 0.89]
     """
     squares = np.asarray(sizes, dtype=float) ** POWER
+    if weights is not None:
+        squares *= np.sqrt(weights)
     return tuple(map(shortened, np.sqrt(squares / squares.sum()).tolist()))

@@ -8,6 +8,12 @@ from skdpgen.synthesizers.pairwise._affordable import (
     worth_measuring,
 )
 from skdpgen.synthesizers.pairwise._conditions import check_given, read_given
+from skdpgen.synthesizers.pairwise._focus import (
+    focus_weights,
+    share_with_stratum,
+    stratum_of,
+    with_stratum,
+)
 from skdpgen.synthesizers.pairwise._measuring import (
     BY_CLASS,
     measure_columns,
@@ -21,6 +27,7 @@ from skdpgen.synthesizers.pairwise._mixtures import (
     mixture_of_pairs,
     train_mixture,
     usual_components,
+    usual_rates,
 )
 from skdpgen.synthesizers.pairwise._pair_model import PairModel, known_pairs
 from skdpgen.synthesizers.pairwise._pair_release import PairRelease, release_pairs
@@ -33,6 +40,7 @@ __all__ = [
     "ParityRelease",
     "affordable_pairs",
     "check_given",
+    "focus_weights",
     "known_pairs",
     "measure_columns",
     "measure_pairs",
@@ -46,7 +54,11 @@ __all__ = [
     "release_pairs",
     "rows_for_pairs",
     "share_of_cells",
+    "share_with_stratum",
+    "stratum_of",
     "train_mixture",
     "usual_components",
+    "usual_rates",
+    "with_stratum",
     "worth_measuring",
 ]

@@ -131,7 +131,7 @@ def public_pairs(model: ExpectsPairs, n_pairs: int) -> tuple[tuple[int, int], ..
 
 
 def worth_measuring(
-    energies: Mapping[K, float], widths: Mapping[K, int], unit_variance: float
+    energies: Mapping[K, float], widths: Mapping[K, float], unit_variance: float
 ) -> tuple[K, ...]:
     """Return the pairs to measure again, from estimates of a first release.
 

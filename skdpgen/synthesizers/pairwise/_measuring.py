@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -40,6 +39,11 @@ from skdpgen.synthesizers.pairwise._affordable import (
     worth_measuring,
 )
 from skdpgen.synthesizers.pairwise._correlations import measure_products
+from skdpgen.synthesizers.pairwise._focus import (
+    on_the_diagonal,
+    pair_weights,
+    with_stratum,
+)
 from skdpgen.synthesizers.pairwise._pair_model import (
     HALVES,
     PairModel,
@@ -251,12 +255,20 @@ class MeasuredPairs(Measured):
         Of two columns and more; None if they could not be afforded.
     products : ScoreProducts or None
         Of the normal scores of numbers; None if there are not two columns of numbers.
+    stratum : name or None
+        The column by which rows were counted instead of a target.
     """
 
     groups: tuple[CellGroups, ...] = ()
     pair_releases: tuple[PairRelease, ...] = ()
     parity_release: ParityRelease | None = None
     products: ScoreProducts | None = None
+    stratum: Any = None
+
+    @property
+    def counted_by(self) -> Cells | None:
+        """Cells of the target, or of the column by which rows were counted."""
+        return self.labels if self.stratum is None else self.cells[self.stratum]
 
 
 FIRST_ROUND = 0.25  # of the budget of pairs
@@ -295,18 +307,27 @@ def measure_columns(
     for_pairs: float,
     is_trial: bool,
     seed: int,
+    stratum: Any = None,
 ) -> ClassConditional:
     """Release every column by class, and return the denoised columns.
 
     Stores the release, and the scale of a row in each column. The scale is 1 if no
-    budget is ``for_pairs``, or only a test of public rows.
+    budget is ``for_pairs``, or only a test of public rows. With a ``stratum`` the class
+    of a row is its cell of that column: it depends on this row alone, and the row is
+    one-hot in each histogram as before.
     """
     sizes = tuple(column.n_cells for column in cells.values())
     scales = cell_scales(sizes) if for_pairs and not is_trial else None
     public = count_public(opening.public, cells, labels)
     opening.measured = MeasuredPairs(
-        cells=cells, labels=labels, seed=seed, scales=scales, public=public
+        cells=cells,
+        labels=labels,
+        seed=seed,
+        scales=scales,
+        public=public,
+        stratum=stratum,
     )
+    labels = opening.measured.counted_by
     share = 1.0 - for_pairs
     n_groups = groups_by_class(opening, cells, labels, share) if scales else None
     if n_groups is None:
@@ -323,8 +344,11 @@ def measure_columns(
         released, scales = measure_two_levels(
             opening, cells, labels, n_groups=n_groups, share=share
         )
+    if stratum is not None:
+        released = on_the_diagonal(released, cells, stratum)
     opening.measured = replace(opening.measured, release=released, scales=scales)
-    return single_columns(released, cells, labels, opening.facts, scales, public)
+    columns = single_columns(released, cells, labels, opening.facts, scales, public)
+    return with_stratum(columns, stratum)
 
 
 def measure_columns_again(
@@ -376,11 +400,16 @@ def measure_pairs(
     n_pairs: int,
     n_groups: int | None,
     n_rounds: int,
+    focus: Mapping[Any, float],
 ) -> None:
     """Release pairs with all that is left; a first release selects those of the second.
 
-    Keeps groups of cells, parities and, round by round, releases of pairs.
+    Keeps groups of cells, parities and, round by round, releases of pairs. Errors of
+    pairs count by the weights of ``focus``. Pairs with the column by which rows are
+    counted are not released: columns by class are these pairs.
     """
+    stratum = opening.measured.stratum
+    labels = opening.measured.counted_by
     ledger, n_rows, task = opening.ledger, opening.facts.n_rows, opening.facts.task
     opening.progress.total += n_rounds
     by_class = labels is not None and labels.n_cells <= BY_CLASS
@@ -393,7 +422,8 @@ def measure_pairs(
         is_fixed, n_groups = True, max(n_groups, widest) if n_pairs else widest
     finest = n_groups if is_fixed else finest_groups(len(cells), n_groups)
     groups = column_groups(cells, denoised.marginals, n_groups, finest)
-    plan = plan_parities(opening, labels, denoised) if n_pairs else None
+    has_parities = n_pairs and stratum is None  # groups of a focus are many: too slow
+    plan = plan_parities(opening, labels, denoised) if has_parities else None
     if plan is not None and finest > n_groups:
         groups = tuple(map(cut_at_half, groups, denoised.marginals.values()))
     public = count_public_pairs(opening, cells, labels, groups, by_class=by_class)
@@ -409,13 +439,22 @@ def measure_pairs(
     pairs = nearest_pairs(len(cells), n_pairs)
     if public is not None:
         pairs = public_pairs(PairModel(denoised, groups, public=public), n_pairs)
+    if stratum is not None:
+        place = list(cells).index(stratum)
+        pairs = tuple(pair for pair in pairs if place not in pair)
     if finest > n_groups:
         shares = [
             grouping.add_up(denoised.marginals[name])
             for name, grouping in zip(cells, groups, strict=True)
         ]
         levels = pair_levels(groups, shares, pairs, n_groups)
-    count = partial(release_pairs, opening, cells, labels, groups)
+
+    def count(pairs: tuple[Pair, ...], **how: Any) -> PairRelease:
+        weights = pair_weights(cells, focus, pairs) if focus else None
+        return release_pairs(
+            opening, cells, labels, groups, pairs, weights=weights, **how
+        )
+
     if n_rounds == 2 and n_pairs:
         opening.step("all pairs")
         parts = parts_of_number(denoised, task, HALVES) if by_class else None
@@ -435,11 +474,14 @@ def measure_pairs(
         )
         class_energies = part_energies(model) or class_energies
         level_of = dict(zip(pairs, levels or (), strict=False))
-        pairs = pairs_that_matter(model, pairs, class_energies, ledger)
+        weights = dict(zip(pairs, pair_weights(cells, focus, pairs), strict=True))
+        pairs = pairs_that_matter(model, pairs, class_energies, ledger, weights)
         levels = tuple(level_of[pair] for pair in pairs) if levels else None
     by_class = by_class and bool(n_pairs)
-    opening.step("pairs by class" if by_class else "pairs")
     widths = [groups[j].n_groups * groups[k].n_groups for j, k in pairs]
+    if stratum is not None and by_class:  # else the noise of all classes adds up
+        by_class = affordable_parts(ledger, n_rows, widths) >= n_classes_of(labels)
+    opening.step("pairs by class" if by_class else "pairs")
     n_parts = affordable_parts(ledger, n_rows, widths) if by_class else 0
     parts = parts_of_number(denoised, task, n_parts) if by_class else None
     last = count(
@@ -458,14 +500,21 @@ def pairs_that_matter(
     pairs: Sequence[Pair],
     class_energies: Mapping[Pair, float],
     ledger: Ledger,
+    weights: Mapping[Pair, float],
 ) -> tuple[Pair, ...]:
-    """Return the pairs to measure again, by their energies, pooled and by class."""
+    """Return the pairs to measure again, by their energies, pooled and by class.
+
+    The error of a pair counts by its weight, whether it is noise or what is lost.
+    """
     delta = sensitivity(OneHot(1), ledger.budget.adjacency)
     unit = ledger.noise_std(share=ledger.remaining, sensitivity=delta)
     # of a number, the common excess and that of its parts are each estimated with noise
     n_noisy = 2 if model.are_bins else 1
-    widths = {pair: n_noisy * math.prod(model.shape(pair)) for pair in pairs}
+    widths = {
+        pair: weights[pair] * n_noisy * math.prod(model.shape(pair)) for pair in pairs
+    }
     energies = {
-        pair: e + class_energies.get(pair, 0.0) for pair, e in model.energies().items()
+        pair: weights[pair] * (e + class_energies.get(pair, 0.0))
+        for pair, e in model.energies().items()
     }
     return worth_measuring(energies, widths, (unit / model.n_rows) ** 2)

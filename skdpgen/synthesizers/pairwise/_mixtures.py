@@ -1,36 +1,64 @@
 """From denoised columns and pairs to a mixture of products."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skdpgen.synthesizers.models import MixtureModel, ScoreProducts
 from skdpgen.synthesizers.pairwise._correlations import coupling_of
 from skdpgen.synthesizers.pairwise._pair_model import PairModel
 from skdpgen.synthesizers.pairwise._parities import ParityRelease
 from skdpgen.tables import Cells, each_cell
-from skdpgen.training import ClassConditional, fit_mixture
+from skdpgen.training import ClassConditional, PairTarget, fit_mixture
 
+Floats = NDArray[np.float64]
 USUAL, FEWEST = 200, 8  # components of a class
 OF_ALL = 20_000  # components in total, over all classes
+OF_GROUPS = 2_000  # the same if classes are groups of a focus: they differ in columns
 STEPS = 200, 600  # least and most training steps
 # Noise of the last release, in energies of relations, from which the fewest steps are
 # enough: longer training would fit the noise.
 NOISY = 0.05
+# How fast a class modifies components. What the bins of a number have of their own is
+# smoothed along the number, so little of it is noise; groups of a focus have their own
+# columns, each with many rows. Classes of a target may be rare.
+OF_BINS, OF_CLASSES = 1.0, 0.1
+FASTER = 3.0  # steps, but for classes of a target, whose scores would suffer
 
 
-def usual_components(n_classes: int) -> int:
+def usual_rates(task: str | None, n_classes: int) -> dict[str, float]:
+    """Return how fast a class modifies components, and how large steps are.
+
+    Examples
+    --------
+    >>> usual_rates("classification", 2)
+    {'own_rate': 0.1, 'speedup': 1.0}
+    >>> usual_rates(None, 20)  # groups of a focus
+    {'own_rate': 1.0, 'speedup': 3.0}
+    """
+    if task == "classification" or n_classes == 1:
+        return {"own_rate": OF_CLASSES, "speedup": 1.0}
+    return {"own_rate": OF_BINS, "speedup": FASTER}
+
+
+def usual_components(n_classes: int, *, are_groups: bool = False) -> int:
     """Return the number of components of a class; many classes get fewer each.
+
+    Groups of a focus whose pairs were counted together get fewer still.
 
     Examples
     --------
     >>> usual_components(2), usual_components(100), usual_components(300)
     (200, 200, 66)
+    >>> usual_components(20, are_groups=True)
+    100
     """
-    return max(min(USUAL, OF_ALL // n_classes), FEWEST)
+    of_all = OF_GROUPS if are_groups else OF_ALL
+    return max(min(USUAL, of_all // n_classes), FEWEST)
 
 
 def usual_steps(noise: float, energy: float) -> int:
@@ -92,28 +120,56 @@ def mixture_of_pairs(
     n_components: int | None,
     max_iter: int | None,
     parities: ParityRelease | None = None,
+    is_grouped: bool = False,
     **training: Any,
 ) -> tuple[MixtureModel, list[float]]:
     """Train a mixture on pairs, as :func:`fit_mixture` does; also returns losses.
 
-    If it lacks ``parities`` that clearly exceed their noise, it is trained once more
-    with them.
+    If it lacks ``parities`` that clearly exceed their noise, training goes on with
+    them. ``is_grouped`` says that classes are groups of a focus.
     """
-    training["n_components"] = n_components or usual_components(len(denoised.totals))
-    target = pairs.target()
+    target, n_classes = pairs.target(), len(denoised.totals)
+    are_groups = is_grouped and target.own is None
+    usual = usual_components(n_classes, are_groups=are_groups)
+    training["n_components"] = n_components or usual
     if max_iter is None:
         max_iter = usual_steps(pairs.noise, float(target.energies.sum()))
     training["max_iter"] = max_iter
     tables, losses = fit_mixture(target, pairs.sizes, **training)
     if parities is not None:
-        lacking = parities.target(tables, pairs.sizes, denoised.totals)
-        if lacking is not None:
-            tables, losses = fit_mixture(
-                target, pairs.sizes, parities=lacking, **training
-            )
+        tables, losses = _with_parities(
+            parities, tables, losses, target, pairs.sizes, denoised.totals, training
+        )
     columns = np.split(tables, np.cumsum(pairs.sizes)[:-1], axis=2)
     names = list(denoised.conditionals)
     groups = dict(zip(names, pairs.groups, strict=True))
     return MixtureModel(
         denoised, groups, dict(zip(names, columns, strict=True))
     ), losses
+
+
+def _with_parities(
+    parities: ParityRelease,
+    tables: Floats,
+    losses: list[float],
+    target: PairTarget,
+    sizes: Sequence[int],
+    totals: Floats,
+    training: dict[str, Any],
+) -> tuple[Floats, list[float]]:
+    """Return a mixture with the parities that it lacks, and its losses.
+
+    Most are lacking because a strong pair is not fitted yet: training goes on for half
+    of the steps. If parities are still lacking, no pair shows them. Then components
+    start anew, with signs that have these parities.
+    """
+    lacking = parities.target(tables, sizes, totals)
+    if lacking is None:
+        return tables, losses
+    fewer = {**training, "max_iter": training["max_iter"] // 2}
+    tables, more = fit_mixture(target, sizes, parities=lacking, begin=tables, **fewer)
+    still = parities.target(tables, sizes, totals)
+    if still is None:
+        return tables, losses + more
+    anew = {**training, "own_rate": OF_CLASSES}  # signs are of each class: keep them
+    return fit_mixture(target, sizes, parities=lacking, **anew)

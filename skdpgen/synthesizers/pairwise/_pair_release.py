@@ -260,19 +260,21 @@ def release_pairs(
     is_trial: bool = False,
     levels: tuple[Levels, ...] | None = None,
     of_class: NDArray[np.int64] | None = None,
+    weights: Sequence[float] | None = None,
 ) -> PairRelease:
     """Count pairs of groups, jointly; ``share`` is of what is left of the budget.
 
     With ``levels`` each pair joins groups in its own way, fixed before rows are read;
     in its histogram a row is one-hot as before. With ``of_class`` classes are counted
-    together, ``by_class`` or not: a row is in one table, as before.
+    together, ``by_class`` or not: a row is in one table, as before. Pairs with larger
+    ``weights``, which are public, get larger scales; squares of scales sum to 1.
     """
     n_classes = labels.n_cells if by_class and labels is not None else 1
     if of_class is not None:
         n_classes = int(of_class.max()) + 1
     views, subsets = _column_views(groups, pairs, levels)
     sizes = tuple((level or groups[j]).n_groups for j, level in views)
-    scales = cell_scales([sizes[a] * sizes[b] for a, b in subsets])
+    scales = cell_scales([sizes[a] * sizes[b] for a, b in subsets], weights)
 
     step = PairCodes(tuple(groups), tuple(views), by_class, of_class)
     released = release(

@@ -324,7 +324,8 @@ def plan(
     is_schema_public : bool, default=False
         Whether a complete schema will be given.
     classes : int, default=2
-        Number of classes; 1 without labels.
+        Number of classes; 1 without labels. With a ``focus`` instead of labels, the
+        number of cells of that column.
 
     Examples
     --------
