@@ -546,7 +546,8 @@ def fit_mixture(
     is known keeps those of all classes; ``own_rate`` is how fast they are modified,
     relative to the learning rate. Without parities steps are larger by ``speedup``:
     logits that start with parities would leave them. With ``parities`` the loss
-    includes errors of them. Components start with them, or with the tables ``begin`` of an earlier fit.
+    includes errors of them. Components start with them, or with the tables ``begin`` of
+    an earlier fit.
 
     Returns
     -------
