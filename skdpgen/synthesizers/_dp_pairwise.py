@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import pandas as pd
 import torch
@@ -112,9 +112,6 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         divided. Without a target, rows are counted by the first of them that has at
         most 32 cells, as if by class: its relation to each column is then exact up to
         noise, and so are differences between its groups. A target needs no mention.
-    n_rounds : {1, 2}, default=2
-        2 releases all pairs coarsely first, and then those that exceed the noise; 1
-        releases all of them once.
     pair_budget : float, default=0.5
         Part of the budget (of mu², after discovery) that pairs get; the rest goes to
         single columns.
@@ -189,7 +186,6 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         **BaseSynthesizer._parameter_constraints,
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "focus": [list, tuple, dict, None],
-        "n_rounds": [Interval(Integral, 1, 2, closed="both")],
         "pair_budget": [Interval(Real, 0, 1, closed="neither")],
         "n_groups": [Interval(Integral, 2, None, closed="left"), None],
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
@@ -208,7 +204,6 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         task: TaskName = "auto",
         class_weight: ClassWeight = None,
         focus: Sequence[Any] | Mapping[Any, float] | None = None,
-        n_rounds: Literal[1, 2] = 2,
         pair_budget: float = 0.5,
         n_groups: int | None = None,
         n_components: int | None = None,
@@ -226,7 +221,6 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         self.task = task
         self.class_weight = class_weight
         self.focus = focus
-        self.n_rounds = n_rounds
         self.pair_budget = pair_budget
         self.n_groups = n_groups
         self.n_components = n_components
@@ -297,7 +291,6 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
                     columns,
                     n_pairs=n_pairs,
                     n_groups=self.n_groups,
-                    n_rounds=self.n_rounds,
                     focus=weights,
                 )
         del X, y, opening  # private data ends here; what follows is post-processing

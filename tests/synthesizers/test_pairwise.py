@@ -65,29 +65,25 @@ def claims(synth):
 
 
 @pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
-@pytest.mark.parametrize("n_rounds", [1, 2])
-def test_shares_sum_to_the_budget_and_are_named(n_rounds, adjacency):
-    synth = fitted(n_rounds=n_rounds, adjacency=adjacency, pair_budget=0.4)
+def test_shares_sum_to_the_budget_and_are_named(adjacency):
+    synth = fitted(adjacency=adjacency, pair_budget=0.4)
     report = synth.privacy_
     assert report.spent == pytest.approx(1.0)
     assert math.fsum(e.share for e in report.releases) == pytest.approx(1.0)
-    assert len(synth.pair_releases_) == n_rounds
+    assert len(synth.pair_releases_) == 2
     names = [entry.name for entry in report.releases]
     assert "histograms of 5 columns by class" in names
     last = synth.pair_releases_[-1]
     assert names[-1] == f"{len(last.pairs)} pairs of columns by class"
-    shares = [entry.share for entry in report.releases[-3 - n_rounds :]]
+    shares = [entry.share for entry in report.releases[-5:]]
     assert sum(shares[1:]) == pytest.approx(0.4 * sum(shares))
-    assert "products of normal scores of 2 columns" in names[-2 - n_rounds]
+    assert "products of normal scores of 2 columns" in names[-4]
     assert 0.04 <= shares[1] / sum(shares[1:]) * (1 + 1e-9) <= 0.2
-    assert names[-1 - n_rounds] == "parities of 2 to 5 of 5 columns by class"
+    assert names[-3] == "parities of 2 to 5 of 5 columns by class"
     assert 0 < shares[2] <= 0.1 * sum(shares[2:]) * (1 + 1e-9)
-    if n_rounds == 2:
-        assert names[-2] == "10 pairs of columns"
-        assert shares[3] == pytest.approx(0.25 * sum(shares[3:]))
-        assert set(last.pairs) <= set(synth.pair_releases_[0].pairs)
-    else:
-        assert len(last.pairs) == 10
+    assert names[-2] == "10 pairs of columns"
+    assert shares[3] == pytest.approx(0.25 * sum(shares[3:]))
+    assert set(last.pairs) <= set(synth.pair_releases_[0].pairs)
     for (one, key), entry in claims(synth):
         assert one.mu == pytest.approx(one.sensitivity / one.noise_std[key])
         assert entry.sensitivity == one.sensitivity
@@ -338,8 +334,6 @@ def test_an_interrupted_retrain_keeps_release_and_model(monkeypatch):
 # ----------------------------------------------------------------- wrong input
 
 WRONG = {
-    "rounds": ({"n_rounds": 3}, r"'n_rounds'.*Got 3"),
-    "no rounds": ({"n_rounds": 0}, r"'n_rounds'.*Got 0"),
     "share zero": ({"pair_budget": 0.0}, r"'pair_budget'.*Got 0"),
     "share one": ({"pair_budget": 1.0}, r"'pair_budget'.*Got 1"),
     "one group": ({"n_groups": 1}, r"'n_groups'.*Got 1"),

@@ -14,7 +14,6 @@ from skdpgen.privacy import Adjacency, Histograms, Ledger, PrivacyBudget, releas
 from skdpgen.synthesizers.opening import cell_scales
 from skdpgen.synthesizers.pairwise._pair_release import release_pairs
 from skdpgen.tables import Rows, Schema
-from tests._covering import parametrize_pairs
 from tests.synthesizers._tables import CASES, build
 
 INF = float("inf")
@@ -78,11 +77,10 @@ def entries_of(synth):
     return [entry for entry in found if not entry.name.startswith("parities")]
 
 
-@pytest.mark.parametrize("n_rounds", [1, 2])
-def test_noise_is_as_large_as_is_said(n_rounds):
+def test_noise_is_as_large_as_is_said():
     case = replace(MIXED, X=MIXED.X[KEPT], schema=Schema.infer(MIXED.X[KEPT]))
     synth = build(DPPairwiseSynthesizer, case, epsilon=100.0, **SMALL)
-    synth.set_params(n_rounds=n_rounds).fit(case.X, case.y)
+    synth.fit(case.X, case.y)
     exact = exactly(synth, case.X, case.y)
     for ((one, key), _), truth in zip(claims(synth), exact, strict=True):
         noise = ((one.values[key] - truth) / one.noise_std[key]).ravel()
@@ -112,14 +110,14 @@ def plain_table(n=1500):
     return X, y.astype(object)
 
 
-@parametrize_pairs("n_rounds, adjacency", [1, 2], ["replace", "add_remove"], strength=1)
-def test_no_row_moves_a_release_further_than_is_claimed(n_rounds, adjacency):
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+def test_no_row_moves_a_release_further_than_is_claimed(adjacency):
     X, y = plain_table()
     known = {"schema": Schema.infer(X), "classes": ["left", "stayed"], **SMALL}
     assert not known["schema"].columns["age"].nullable  # NaN has no cell: code -1
     synth = DPPairwiseSynthesizer(30.0, **known, random_state=0)
-    synth.set_params(adjacency=adjacency, n_rounds=n_rounds).fit(X, y)
-    assert len(synth.pair_releases_) == n_rounds
+    synth.set_params(adjacency=adjacency).fit(X, y)
+    assert len(synth.pair_releases_) == 2
     bound = [entry.sensitivity for _, entry in claims(synth)]
     largest = np.zeros(len(bound))
     whole = exactly(synth, X, y)

@@ -399,7 +399,6 @@ def measure_pairs(
     *,
     n_pairs: int,
     n_groups: int | None,
-    n_rounds: int,
     focus: Mapping[Any, float],
 ) -> None:
     """Release pairs with all that is left; a first release selects those of the second.
@@ -411,7 +410,7 @@ def measure_pairs(
     stratum = opening.measured.stratum
     labels = opening.measured.counted_by
     ledger, n_rows, task = opening.ledger, opening.facts.n_rows, opening.facts.task
-    opening.progress.total += n_rounds
+    opening.progress.total += 2 if n_pairs else 1
     by_class = labels is not None and labels.n_cells <= BY_CLASS
     is_fixed = n_groups is not None
     levels: tuple[Levels, ...] | None = None
@@ -455,7 +454,7 @@ def measure_pairs(
             opening, cells, labels, groups, pairs, weights=weights, **how
         )
 
-    if n_rounds == 2 and n_pairs:
+    if n_pairs:
         opening.step("all pairs")
         parts = parts_of_number(denoised, task, HALVES) if by_class else None
         first = count(
