@@ -50,8 +50,8 @@ def k_marginal_score(
     ``stratum`` each set has that column too, and it is in no other place: pairs become
     "three-marginals". The shares are of all rows, so a stratum of another size counts.
 
-    SDNist 2.5 takes all pairs without ``INDP``, and ``PUMA`` as the stratum if the rows
-    have it. Cells are as there:
+    SDNist takes all pairs of columns, in some versions without ``INDP``, and ``PUMA``
+    as the stratum if the rows have it. Cells are as there:
 
     * A number becomes one of ``bins`` bins: its percentile rank :math:`r` among the
       real numbers (ties share the mean rank) is in bin :math:`\lfloor 20 r \rfloor`,

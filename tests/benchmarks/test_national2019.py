@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from benchmarks import national2019
 from benchmarks.national2019 import (
@@ -43,6 +44,7 @@ def test_the_score_of_sdnist_has_no_industry_and_pumas_if_there_are_some():
     )
     other = table.assign(INDP=list("4321"))
     assert nist_score(table, other) == 1000
+    assert nist_score(table, other, with_industry=True) == pytest.approx(1000 / 3)
     swapped = table.assign(PUMA=list("bbaa"))
     # in each PUMA the row with an income stays with its sex, but not with its income,
     # which is in another bin
@@ -55,9 +57,9 @@ def test_sub_samples_come_near_to_the_rows(monkeypatch):
     rng = np.random.default_rng(0)
     names = COLUMNS["demographic, 10"].split()
     table = pd.DataFrame({name: rng.integers(0, 3, 500) for name in names})
-    monkeypatch.setattr(national2019, "COLUMNS", {"few": " ".join(names)})
+    monkeypatch.setattr(national2019, "COLUMNS", {"all, 24": " ".join(names)})
     monkeypatch.setattr(national2019, "N_DRAWS", 1)
     scores = [row["score"] for row in national2019.sub_samples(table)]
-    assert len(scores) == 4
-    assert scores == sorted(scores)
-    assert scores[-1] < 1000
+    assert len(scores) == 8
+    assert scores[:4] == scores[4:] == sorted(scores[:4])  # there is no industry
+    assert scores[3] < 1000
