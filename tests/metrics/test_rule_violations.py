@@ -77,7 +77,6 @@ def test_the_target_is_a_column():
         ({"r": LessEqual("start", "absent")}, "needs the columns 'absent'"),
         ({"any": "start > 0"}, "is no name of a rule"),
     ],
-    ids=str,
 )
 def test_wrong_rules(rules, message):
     with pytest.raises(ValueError, match=message):
