@@ -38,7 +38,6 @@ ROWS = pd.DataFrame(
         (lambda frame: frame["total"] > 3, 1),
         (lambda frame: [True, False, True, pd.NA], 2),
     ],
-    ids=str,
 )
 def test_rules_by_hand(rule, broken):
     assert rule_violations(ROWS, {"rule": rule})["rule"] == broken
