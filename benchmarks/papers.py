@@ -166,8 +166,8 @@ def our_numbers(rows: Iterable[Row], data: Mapping[str, str]) -> pd.DataFrame:
     --------
     >>> row = {"table": "t", "name": "M, ours", "epsilon": 1.0, "fid": 0.5}
     >>> numbers = our_numbers([row | {"models": {"lda": {"accuracy": 0.75}}}], {})
-    >>> numbers[["method", "source", "model", "metric", "value"]].values.tolist()
-    [['M', 'ours', 'mean', 'fid', 0.5], ['M', 'ours', 'lda', 'accuracy', 0.75]]
+    >>> numbers[["model", "metric", "value"]].values.tolist()[:2]
+    [['mean', 'fid', 0.5], ['lda', 'accuracy', 0.75]]
     """
     theirs = {our: their for their, our in data.items()}
     lines = []
@@ -186,7 +186,11 @@ def our_numbers(rows: Iterable[Row], data: Mapping[str, str]) -> pd.DataFrame:
         models = row.get("models") or {  # rows of images once had accuracies alone
             name: {"accuracy": row[name]} for name in ON_IMAGES if row.get(name)
         }
-        scores = {(MEAN, name): row[name] for name in row if is_score(row[name])}
+        scores = {
+            (MEAN, name): value
+            for name, value in row.items()
+            if name not in about and is_score(value)
+        }
         scores |= {
             (model, metric): value
             for model, values in models.items()

@@ -311,7 +311,7 @@ class CellStore:
         write_rows(path, rows)
         if parquet:
             flat = [
-                {name: _flat(value) for name, value in _plain(row).items()}
+                {name: _flat(value) for name, value in _revived(_stored(row)).items()}
                 for row in rows
             ]
             pd.DataFrame(flat).to_parquet(path.with_suffix(".parquet"), index=False)

@@ -11,7 +11,7 @@ from skdpgen.benchmark import BenchConfig
 from skdpgen.lenses import PrivateClassifier
 from skdpgen.privacy._accounting import gaussian_mu
 
-IN_COLOUR = ("cifar10/methods", "dp_mepf/table_15", "dp_mepf/table_19")
+IN_COLOUR = ("../reproductions/papers_cifar10", "dp_mepf/table_15", "dp_mepf/table_19")
 OF_DIGITS = ("functional_rdp/table_1", "functional_rdp/table_3", "dp_ntk/figure_4")
 
 

@@ -259,7 +259,7 @@ def test_marks_reach_each_fit_of_a_comparison(start, monkeypatch):
 
     monkeypatch.setattr(DPIndependentSynthesizer, "fit", recorded)
     distances = "skdpgen.benchmark._compare.yardsticks"  # which take seconds
-    monkeypatch.setattr(distances, lambda *rows: {"two_way_tv": 0.0})
+    monkeypatch.setattr(distances, lambda *rows, **options: {"two_way_tv": 0.0})
     rows = X[["age", "sex", "id"]], Y
     utility = SyntheticUtility(classifiers=["lda"])
     own = {"own": DPIndependentSynthesizer(schema=schema)}

@@ -159,17 +159,19 @@ def _with_parities(
 ) -> tuple[Floats, list[float]]:
     """Return a mixture with the parities that it lacks, and its losses.
 
-    Most are lacking because a strong pair is not fitted yet: training goes on for half
-    of the steps. If parities are still lacking, no pair shows them. Then components
-    start anew, with signs that have these parities.
+    Where bins or groups have components of their own, most are lacking because a strong
+    pair is not fitted yet: training goes on for half of the steps. If parities are
+    still lacking, components start anew, with signs that have these parities.
     """
     lacking = parities.target(tables, sizes, totals)
     if lacking is None:
         return tables, losses
-    fewer = {**training, "max_iter": training["max_iter"] // 2}
-    tables, more = fit_mixture(target, sizes, parities=lacking, begin=tables, **fewer)
-    still = parities.target(tables, sizes, totals)
-    if still is None:
-        return tables, losses + more
+    if training["own_rate"] > OF_CLASSES:
+        fewer = {**training, "max_iter": training["max_iter"] // 2}
+        tables, more = fit_mixture(
+            target, sizes, parities=lacking, begin=tables, **fewer
+        )
+        if parities.target(tables, sizes, totals) is None:
+            return tables, losses + more
     anew = {**training, "own_rate": OF_CLASSES}  # signs are of each class: keep them
     return fit_mixture(target, sizes, parities=lacking, **anew)
