@@ -109,7 +109,7 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
     focus : list, dict or None, default=None
         Names of the columns that the data are for, or their weights; public. Errors of
         their pairs count 4 times, or by the weight, when pairs are chosen and noise is
-        divided. Without a target, rows are counted by the first of them that has at
+        divided. Without a target, rows are counted by the heaviest one that has at
         most 32 cells, as if by class: its relation to each column is then exact up to
         noise, and so are differences between its groups. A target needs no mention.
     pair_budget : float, default=0.5

@@ -16,8 +16,8 @@ from skdpgen.tables import Cells
 from skdpgen.training import ClassConditional
 from skdpgen.utils import Key
 
-# Without a target, rows are counted by the first column of the focus as they would be
-# by class. With a target they are counted by the target, and a focus only weighs pairs.
+# Without a target, rows are counted by the heaviest column of the focus as they would
+# be by class. With a target they are counted by it, and a focus only weighs pairs.
 
 LISTED = 4.0  # weight of errors of a column that is listed; others have 1
 MOST_CELLS = 32  # of a column by which rows are counted

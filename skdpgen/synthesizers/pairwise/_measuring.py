@@ -57,6 +57,7 @@ from skdpgen.synthesizers.pairwise._pair_release import (
     PairRelease,
     column_groups,
     finest_groups,
+    kind_of_parts,
     pair_levels,
     release_pairs,
 )
@@ -335,7 +336,7 @@ def measure_columns(
             opening,
             cells,
             labels,
-            name=f"histograms of {len(cells)} columns by class",
+            name=f"histograms of {len(cells)} columns by {kind_of_parts(stratum)}",
             n_classes=n_classes_of(labels),
             share=share,
             scales=scales,
@@ -368,7 +369,8 @@ def measure_columns_again(
     second = release(
         opening.rows.batches(cells, labels),
         {Key.COLUMNS: class_histograms(cells, scales)},
-        name=f"histograms of {len(cells)} columns by class, again",
+        name=f"histograms of {len(cells)} columns by "
+        f"{kind_of_parts(opening.measured.stratum)}, again",
         ledger=opening.ledger,
         share=share * opening.ledger.remaining,
         n_classes=n_classes_of(labels),
@@ -451,7 +453,14 @@ def measure_pairs(
     def count(pairs: tuple[Pair, ...], **how: Any) -> PairRelease:
         weights = pair_weights(cells, focus, pairs) if focus else None
         return release_pairs(
-            opening, cells, labels, groups, pairs, weights=weights, **how
+            opening,
+            cells,
+            labels,
+            groups,
+            pairs,
+            weights=weights,
+            parts=kind_of_parts(stratum),
+            **how,
         )
 
     if n_pairs:

@@ -248,6 +248,17 @@ class PairCodes:
             yield EncodedBatch(label, {Key.PAIRS: np.stack(coarse).T})
 
 
+def kind_of_parts(stratum: Any) -> str:
+    """Return what rows are counted by, for the certificate; names are public.
+
+    Examples
+    --------
+    >>> print(kind_of_parts(None), "or", kind_of_parts("region"))
+    class or group of 'region'
+    """
+    return "class" if stratum is None else f"group of {stratum!r}"
+
+
 def release_pairs(
     opening: Opening,
     cells: Mapping[Any, Cells],
@@ -261,13 +272,15 @@ def release_pairs(
     levels: tuple[Levels, ...] | None = None,
     of_class: NDArray[np.int64] | None = None,
     weights: Sequence[float] | None = None,
+    parts: str = "class",
 ) -> PairRelease:
     """Count pairs of groups, jointly; ``share`` is of what is left of the budget.
 
     With ``levels`` each pair joins groups in its own way, fixed before rows are read;
     in its histogram a row is one-hot as before. With ``of_class`` classes are counted
     together, ``by_class`` or not: a row is in one table, as before. Pairs with larger
-    ``weights``, which are public, get larger scales; squares of scales sum to 1.
+    ``weights``, which are public, get larger scales; squares of scales sum to 1. The
+    certificate says what ``parts`` are, as :func:`kind_of_parts` names them.
     """
     n_classes = labels.n_cells if by_class and labels is not None else 1
     if of_class is not None:
@@ -280,7 +293,8 @@ def release_pairs(
     released = release(
         opening.rows.batches(cells, labels).through(step),
         {Key.PAIRS: Histograms(sizes, scales, subsets)},
-        name=f"{len(pairs)} pairs of columns" + (" by class" if n_classes > 1 else ""),
+        name=f"{len(pairs)} pairs of columns"
+        + (f" by {parts}" if n_classes > 1 else ""),
         ledger=opening.ledger,
         share=share * opening.ledger.remaining,
         n_classes=n_classes,
