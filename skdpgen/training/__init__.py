@@ -35,6 +35,7 @@ from skdpgen.training._matching import (
     shrink_embedding,
 )
 from skdpgen.training._mixture import (
+    Counting,
     PairTarget,
     ParityTarget,
     fit_mixture,
@@ -75,6 +76,7 @@ __all__ = [
     "Checkpoints",
     "ClassConditional",
     "ClassWeights",
+    "Counting",
     "Generated",
     "Goal",
     "Latents",

@@ -305,11 +305,37 @@ AT_ONCE = 2**18  # probabilities that are computed together; they fit into a cac
 
 
 @dataclass(frozen=True, eq=False)
+class Counting:
+    """Pairs whose moments are known of parts: of classes, or of sums of classes.
+
+    Parameters
+    ----------
+    part_of_class : ndarray of int of shape (n_classes,)
+        From 0 on, in ascending order.
+    is_measured : ndarray of bool of shape (S, S)
+        Whether a pair of columns is one of them.
+    """
+
+    part_of_class: NDArray[np.int64]
+    is_measured: NDArray[np.bool_]
+
+    @property
+    def parts(self) -> list[slice]:
+        """The classes of each part."""
+        starts = np.flatnonzero(np.diff(self.part_of_class, prepend=-1))
+        ends = [*starts[1:], len(self.part_of_class)]
+        return [slice(int(a), int(b)) for a, b in zip(starts, ends, strict=True)]
+
+
+@dataclass(frozen=True, eq=False)
 class PairTarget:
     r"""Target values of two-way moments, for columns with S cells side by side.
 
     The moment of class c is :math:`\omega_c (p_c p_c^\top + E) + O_c`: independent
-    columns, the common excess of all classes, and the excess of the class.
+    columns, the common excess of all classes, and the excess of the class. Where a pair
+    was counted in parts of several classes, only sums of these moments are a target:
+    classes of which one has small numbers and one has large ones need not have the
+    same excess.
 
     Parameters
     ----------
@@ -320,6 +346,8 @@ class PairTarget:
     own : ndarray of shape (n_classes, S, S) or None
     is_measured : ndarray of bool of shape (S, S)
         Whether the pair of columns was measured.
+    countings : sequence of Counting, default=()
+        In which parts; if there is none, class by class.
     """
 
     singles: Floats
@@ -327,6 +355,7 @@ class PairTarget:
     common: Floats
     own: Floats | None
     is_measured: NDArray[np.bool_]
+    countings: Sequence[Counting] = ()
 
     @property
     def energies(self) -> Floats:
@@ -340,6 +369,36 @@ class PairTarget:
         ]
         squares, mixed = np.array(sums).T
         return np.asarray(total + squares + 2 * self.shares * mixed)
+
+    def excess(self, part: slice, cells: Slices, weights: Floats) -> Floats:
+        """Return the weighted excess of some classes over independent columns."""
+        common = np.sum((weights * self.shares)[part]) * self.common[cells]
+        if self.own is None:
+            return np.asarray(common)
+        return np.asarray(
+            common + np.tensordot(weights[part], self.own[part][:, *cells], 1)
+        )
+
+    def moments(self, part: slice, cells: Slices, weights: Floats) -> Floats:
+        """Return the weighted moments of some classes."""
+        rows, columns = (self.singles[part, which] for which in cells)
+        independent = (rows * (weights * self.shares)[part, None]).T @ columns
+        return np.asarray(independent + self.excess(part, cells, weights))
+
+    def energy(self, weights: Floats) -> float:
+        """Return the squared distance of all targets from independent columns."""
+        if not self.countings:
+            return float((weights**2 * self.energies).sum())
+        everything = slice(None), slice(None)
+        return sum(
+            float(
+                (
+                    counting.is_measured * self.excess(part, everything, weights) ** 2
+                ).sum()
+            )
+            for counting in self.countings
+            for part in counting.parts
+        )
 
     def weights(self, factors: Floats | None) -> Floats:
         """Return the weight of each class's errors, 1 on average."""
@@ -356,9 +415,16 @@ class Mixture:
     """
 
     def __init__(
-        self, start: Tensor, sizes: Sequence[int], n_components: int, rng: Generator
+        self,
+        start: Tensor,
+        sizes: Sequence[int],
+        n_components: int,
+        rng: Generator,
+        *,
+        at_once: bool = False,
     ) -> None:
         n_classes, width = start.shape
+        self.at_once = at_once  # all classes, whose moments add up
         shared = torch.randn(n_components, width, generator=rng)
         self.start = start[:, None]
         self.columns = [
@@ -379,6 +445,8 @@ class Mixture:
     def blocks(self) -> list[slice]:
         """Classes that are computed together."""
         n_classes, n_components, width = self.own.shape
+        if self.at_once:
+            return [slice(0, n_classes)]
         at_once = max(AT_ONCE // (n_components * width), 1)
         return [slice(a, a + at_once) for a in range(0, n_classes, at_once)]
 
@@ -434,6 +502,44 @@ def one_hot_columns(sizes: Sequence[int], device: torch.device) -> Tensor:
 
 
 @dataclass(frozen=True, eq=False)
+class PartBlock:
+    """A block of the matrix of cells, whose moments are known of parts of the classes.
+
+    ``goals`` are sums of moments, with weights of classes.
+    """
+
+    rows: slice
+    columns: slice
+    is_measured: Tensor
+    goals: Tensor
+    parts: Sequence[slice]
+
+    def add_slope(self, tables: Tensor, factor: Tensor, slope: Tensor) -> Tensor:
+        """Add to the slope by tables, and return the sum of squared errors."""
+        loss = tables.new_zeros(())
+        n_components = tables.shape[1]
+        for goal, part in zip(self.goals, self.parts, strict=True):
+            row_tables, column_tables = (
+                tables[part, :, cells].flatten(0, 1)
+                for cells in (self.rows, self.columns)
+            )
+            weight = factor[part].expand(-1, n_components, 1).flatten(0, 1)
+            error = row_tables.T @ (column_tables * (weight / n_components))
+            error *= self.is_measured
+            error -= goal
+            squares = error.square().sum()
+            shape = -1, n_components
+            slope[part, :, self.columns] += (row_tables @ error).unflatten(0, shape)
+            loss += squares
+            if self.rows != self.columns:  # and what is below the diagonal
+                slope[part, :, self.rows] += (column_tables @ error.T).unflatten(
+                    0, shape
+                )
+                loss += squares
+        return loss
+
+
+@dataclass(frozen=True, eq=False)
 class CellBlock:
     """A block of the matrix of cells, and the target values of its moments.
 
@@ -471,15 +577,28 @@ class PairLoss:
             return torch.as_tensor(values, dtype=torch.float32, device=device)
 
         weights = target.weights(factors)
-        energy = float((weights**2 * target.energies).sum())
+        self.scale = 1.0 / max(target.energy(weights), LEAST)
         self.singles = tensor(target.singles)[:, None]
         shares = np.maximum(target.shares, LEAST)
         self.shares = tensor(shares)[:, None, None]
         self.weights = tensor(weights)[:, None, None]
-        self.scale = 1.0 / max(energy, LEAST)
-        self.cell_blocks = []
+        self.cell_blocks, self.part_blocks = [], []
         for a, b in cell_blocks(target.singles.shape[1]):
-            if not target.is_measured[a, b].any():
+            for counting in target.countings:
+                is_measured = counting.is_measured[a, b]
+                if is_measured.any():
+                    goals = np.stack(
+                        [
+                            is_measured * target.moments(part, (a, b), weights)
+                            for part in counting.parts
+                        ]
+                    )
+                    self.part_blocks.append(
+                        PartBlock(
+                            a, b, tensor(is_measured), tensor(goals), counting.parts
+                        )
+                    )
+            if target.countings or not target.is_measured[a, b].any():
                 continue
             is_measured, common = (
                 tensor(target.is_measured[a, b]),
@@ -515,8 +634,11 @@ class PairLoss:
             if block.rows != block.columns:  # and what is below the diagonal
                 slope[..., block.rows] += tables[..., block.columns] @ error.mT
                 loss += squares
+        slope *= factor
+        for part_block in self.part_blocks:
+            loss += part_block.add_slope(tables, factor, slope)
         rate = 2.0 * self.scale / n_components * factor
-        slope *= 2.0 * rate * factor
+        slope *= 2.0 * rate
         slope += SINGLES * rate * difference
         return self.scale * float(loss), slope
 
@@ -557,7 +679,13 @@ def fit_mixture(
     """
     rng = torch.Generator().manual_seed(seed)
     start = torch.as_tensor(np.log(np.maximum(target.singles, CERTAIN)))
-    mixture = Mixture(start.float().to(device), sizes, n_components, rng)
+    mixture = Mixture(
+        start.float().to(device),
+        sizes,
+        n_components,
+        rng,
+        at_once=bool(target.countings),
+    )
     objective: Any = PairLoss(target, factors=factors, device=device)
     if parities is not None:
         if begin is None:

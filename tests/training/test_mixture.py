@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from skdpgen.training import PairTarget, _mixture, fit_mixture
+from skdpgen.training import Counting, PairTarget, _mixture, fit_mixture
 
 SIZES = (3, 2, 4)
 ENDS = np.cumsum([0, *SIZES])
@@ -50,9 +50,35 @@ def fit(target, **params):
     return fit_mixture(target, SIZES, **given | params)
 
 
+def counted_together(target):
+    """Return the target where the first two columns were counted over all classes."""
+    first, rest = np.zeros_like(target.is_measured), target.is_measured.copy()
+    first[: ENDS[2], : ENDS[2]] = rest[: ENDS[2], : ENDS[2]]
+    rest[first] = False
+    countings = (Counting(np.zeros(2, dtype=int), first), Counting(np.arange(2), rest))
+    return replace(target, countings=countings)
+
+
 def loss_by_hand(target, tables):
     """Return the distance of all moments from the target, a number at a time."""
-    total = 0.0
+    total = energy = 0.0
+    for counting in target.countings:
+        for a, b in np.argwhere(counting.is_measured):
+            for part in set(counting.part_of_class):
+                error = excess = 0.0
+                for c in np.flatnonzero(counting.part_of_class == part):
+                    moment = (tables[c, :, a] * tables[c, :, b]).mean()
+                    alone = target.singles[c, a] * target.singles[c, b]
+                    beyond = target.shares[c] * target.common[a, b]
+                    if target.own is not None:
+                        beyond += target.own[c, a, b]
+                    error += target.shares[c] * (moment - alone) - beyond
+                    excess += beyond
+                total += error**2
+                energy += excess**2
+    if target.countings:
+        means = tables.mean(axis=1) - target.singles
+        return (total + 30.0 * ((target.shares[:, None] * means) ** 2).sum()) / energy
     for c, share in enumerate(target.shares):
         for a in range(WIDTH):
             mean = tables[c, :, a].mean()
@@ -96,9 +122,13 @@ def test_tables_are_probabilities():
         np.testing.assert_allclose(tables[:, :, start:end].sum(axis=2), 1, atol=1e-5)
 
 
+@pytest.mark.usefixtures("in_tiles")
+@pytest.mark.parametrize("is_together", [True, False])
 @pytest.mark.parametrize("has_own", [True, False])
-def test_the_loss_is_what_it_says(has_own):
+def test_the_loss_is_what_it_says(has_own, is_together):
     target = target_of(components(np.random.default_rng(2)), has_own)
+    if is_together:
+        target = counted_together(target)
     start, losses = fit(target, max_iter=0)
     assert losses == []
     _, losses = fit(target, max_iter=1)
@@ -156,6 +186,48 @@ def test_slopes_are_those_of_the_loss(has_own, at_once, in_tiles, monkeypatch):
     assert by_hand == pytest.approx(loss.item(), rel=1e-4)
     for mine, other in zip(mixture.parts, logits, strict=True):
         np.testing.assert_allclose(mine.grad, other.grad, rtol=1e-3, atol=1e-6)
+
+
+@pytest.mark.usefixtures("in_tiles")
+def test_slopes_of_parts_are_those_of_the_loss():
+    """A small step against the slope lowers the loss by as much as the slope says."""
+    target = counted_together(target_of(components(np.random.default_rng(9))))
+    start = torch.as_tensor(np.log(target.singles)).float()
+    rng = torch.Generator().manual_seed(0)
+    mixture = _mixture.Mixture(start, SIZES, 5, rng, at_once=True)
+    objective = _mixture.PairLoss(target, factors=None, device=torch.device("cpu"))
+    assert not objective.cell_blocks
+    mixture.set_gradients(objective)
+    for part in mixture.parts:
+        slope = part.grad.clone()
+        step = 1e-3 * slope / slope.norm()
+        losses = []
+        for sign in (1, -1):
+            part += sign * step
+            losses.append(mixture.set_gradients(objective))
+            part -= sign * step
+        expected = float(2 * (slope * step).sum())
+        assert losses[0] - losses[1] == pytest.approx(expected, rel=1e-2)
+
+
+def test_classes_of_a_part_need_not_have_its_excess():
+    """Classes that are at two ends of columns cannot have the excess of both together.
+
+    Pairs were counted over both classes. Sums of both are reached more closely if no
+    class has to have the excess by itself.
+    """
+    tables = components(np.random.default_rng(11))
+    target = target_of(tables, has_own=False)
+    moments = np.einsum("c,cka,ckb->ab", SHARES, tables, tables) / tables.shape[1]
+    together = replace(
+        target, countings=(Counting(np.zeros(2, dtype=int), target.is_measured),)
+    )
+
+    def error(tables):
+        mine = np.einsum("c,cka,ckb->ab", SHARES, tables, tables) / tables.shape[1]
+        return float((target.is_measured * (mine - moments) ** 2).sum())
+
+    assert error(fit(together)[0]) < 0.5 * error(fit(target)[0])
 
 
 def test_balanced_errors_care_for_a_rare_class():

@@ -39,6 +39,9 @@ Codes = NDArray[np.int64]
 SHARES = (0.04, 0.2)  # least and largest fraction of the budget of pairs
 FEWEST_CELLS = 5  # of a column that takes part
 LEAST_SPREAD = 0.95  # of its scores: below, most rows share a few of its cells
+KEPT = 0.5, 1.0  # part of squared norms that clipping leaves, relative to drawn rows
+KEPT = 0.5, 1.0  # part of squared norms that clipping leaves, relative to drawn rows
+STRONGEST = 0.995  # correlation on Fisher's scale
 DRAWN, FEWEST_DRAWN = 40_000, 200  # rows that the mixture's products are taken of
 
 
@@ -110,17 +113,19 @@ def coupling_of(
         correlations.append(_correlations(scores))
     own = totals[:, None, None] * np.stack(means)
     misfits = _misfits(products, own)
-    lacking = _lacking(products, own, products.scores.spreads(known))
+    drawn_as = np.stack(correlations)
+    wanted = _wanted(products, own, drawn_as, products.scores.spreads(known))
     chosen = np.arange(len(names))
-    while len(chosen) > 1 and lacking[:, chosen[:, None], chosen].any():
-        maps = []
-        for matrix, difference in zip(correlations, lacking, strict=True):
-            before = matrix[np.ix_(chosen, chosen)]
-            after = before + difference[np.ix_(chosen, chosen)]
-            np.fill_diagonal(after, 1.0)
-            maps.append(
-                least_move(nearest_correlation(before), nearest_correlation(after))
-            )
+    while len(chosen) > 1:
+        before, after = (
+            matrices[:, chosen[:, None], chosen] for matrices in (drawn_as, wanted)
+        )
+        if np.allclose(before, after):
+            break
+        maps = [
+            least_move(nearest_correlation(had), nearest_correlation(has))
+            for had, has in zip(before, after, strict=True)
+        ]
         used = {names[j]: sizes[names[j]] for j in chosen}
         coupling = Coupling(used, np.stack(maps))
         moved = [
@@ -128,13 +133,13 @@ def coupling_of(
             for label, rows in enumerate(drawn)
         ]
         gains = _gains(pairs, mixture, list(used), drawn, moved)
-        after = np.stack(
+        sums = np.stack(
             [
                 total * products.of_rows(_matrix(rows, names), np.full(n_drawn, label))
                 for label, (total, rows) in enumerate(zip(totals, moved, strict=True))
             ]
         )
-        gains += (misfits - _misfits(products, after)).sum(axis=1)[chosen]
+        gains += (misfits - _misfits(products, sums)).sum(axis=1)[chosen]
         if gains.min() >= 0:
             return coupling
         chosen = chosen[gains >= 0]
@@ -223,29 +228,57 @@ def _gains(
     return np.array(list(gains.values()))
 
 
-def _lacking(products: ScoreProducts, own: Floats, spreads: Floats) -> Floats:
-    """Return what the correlations of the mixture lack in each class, beyond noise.
+def _wanted(
+    products: ScoreProducts, own: Floats, drawn: Floats, spreads: Floats
+) -> Floats:
+    r"""Return the correlations that classes should have, as far as noise lets one know.
+
+    They are those of the mixture, plus what it lacks of the products beyond noise. What
+    it lacks is added on Fisher's scale, artanh r: there a class with a weaker relation
+    than others keeps it, and no correlation exceeds 1.
+
+    Rows of norm above 1 were clipped, and the more columns go together, the more rows
+    are. Clipping scales all columns of a row alike, so sums are compared relative to
+    their traces.
 
     Parameters
     ----------
     products : ScoreProducts
     own : ndarray of shape (n_classes, d, d)
         Sums of the same products in as many rows of the mixture.
+    drawn : ndarray of shape (n_classes, d, d)
+        Correlations of these rows, with scores within cells.
     spreads : ndarray of shape (d,)
         Standard deviations of scores.
     """
     noisy = (products.values + products.values.transpose(0, 2, 1)) / 2
     std = products.noise_std / math.sqrt(2)  # of the mean of two entries
-    of_all = _off_diagonal(noisy.sum(axis=0) - own.sum(axis=0))
-    of_all = shrink_symmetric(of_all, std * math.sqrt(len(noisy)))
-    common = _off_diagonal(of_all / _units(own.sum(axis=0)))
-    lacking = np.stack([common] * len(own))
+    traces = np.array([np.trace(sums.sum(axis=0)) for sums in (own, noisy)])
+    kept = float(np.clip(traces[1] / traces[0], *KEPT))
+    noisy, std = noisy / kept, std / kept
+
+    def fisher(correlations: Floats) -> Floats:
+        inside = np.clip(_off_diagonal(correlations), -STRONGEST, STRONGEST)
+        return np.asarray(np.arctanh(inside))
+
+    def added(noisy: Floats, sums: Floats, std: float, shift: Floats) -> Floats:
+        units = _units(sums)
+        had = sums / units / spreads / spreads[:, None]
+        expected = np.tanh(fisher(had) + shift)
+        left = noisy - expected * units * spreads * spreads[:, None]
+        left = shrink_symmetric(_off_diagonal(left), std)
+        more = left / units / spreads / spreads[:, None]
+        return fisher(expected + more) - fisher(had)
+
+    pooled = std * math.sqrt(len(noisy))
+    common = added(noisy.sum(axis=0), own.sum(axis=0), pooled, np.zeros(own.shape[1:]))
+    shifts = np.stack([common] * len(own))
     if products.by_class:
-        for label, sums in enumerate(own):
-            units = _units(sums)
-            left = _off_diagonal(noisy[label] - sums - common * units)
-            lacking[label] += _off_diagonal(shrink_symmetric(left, std) / units)
-    return np.asarray(lacking / spreads / spreads[:, None])
+        shifts = np.stack(
+            [added(*of_class, std, common) for of_class in zip(noisy, own, strict=True)]
+        )
+    wanted = np.where(shifts, np.tanh(fisher(drawn) + shifts), drawn)
+    return np.asarray(_off_diagonal(wanted) + np.eye(len(spreads)))
 
 
 def _units(sums: Floats) -> Floats:
@@ -255,7 +288,7 @@ def _units(sums: Floats) -> Floats:
 
 
 def _off_diagonal(matrix: Floats) -> Floats:
-    return np.asarray(matrix * (1.0 - np.eye(len(matrix))))
+    return np.asarray(matrix * (1.0 - np.eye(matrix.shape[-1])))
 
 
 def _correlations(scores: Floats) -> Floats:

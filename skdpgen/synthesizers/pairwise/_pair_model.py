@@ -23,6 +23,7 @@ from skdpgen.synthesizers.pairwise._public_relations import PublicPairs, with_re
 from skdpgen.tables import CellGroups, each_group
 from skdpgen.training import (
     ClassConditional,
+    Counting,
     NoisyColumn,
     PairPrior,
     PairTarget,
@@ -443,7 +444,43 @@ class PairModel:
             assert by_class is not None
             _set(by_class[c], places[j], places[k], self._spread((j, k), deviation))
         singles = np.concatenate(self.singles, axis=1)
-        return PairTarget(singles, self.shares, common, by_class, is_measured)
+        return PairTarget(
+            singles,
+            self.shares,
+            common,
+            by_class,
+            is_measured,
+            self._countings(places, is_measured),
+        )
+
+    def _countings(
+        self, places: Sequence[slice], is_measured: NDArray[np.bool_]
+    ) -> tuple[Counting, ...]:
+        """Return in which parts of a number pairs were counted last; none for classes.
+
+        How a pair differs between bins of one part is not known, and single columns
+        differ much between bins, so bins of a part are free to share the pair's excess.
+        """
+        if not self.are_bins or self._public is not None:
+            return ()
+        last = {
+            pair: pair_release
+            for pair_release in self.measured
+            for pair in pair_release.pairs
+        }
+        countings = []
+        for pair_release in self.measured:
+            mask = np.zeros_like(is_measured)
+            for pair in pair_release.pairs:
+                if last[pair] is pair_release:
+                    _set(mask, places[pair[0]], places[pair[1]], True)
+            if mask.any():
+                parts = pair_release.of_class
+                if parts is None:
+                    n_classes = len(self.shares)
+                    parts = np.arange(n_classes) * pair_release.by_class
+                countings.append(Counting(parts, mask))
+        return tuple(countings)
 
     def _class_deviations(self, trust: float) -> dict[PairOfClass, Floats]:
         """Return the deviation of each class from its share of a common excess."""
