@@ -225,23 +225,26 @@ def test_gains_are_the_errors_that_moving_takes_away(fitted):
             errors.append(((released - table) ** 2).sum())
         for name in names:
             if name in (columns[j], columns[k]):
-                expected[name] += errors[0] - errors[1]
+                sampling = 1.0 / (pairs.n_rows * excess.size)  # variance of a cell
+                expected[name] += (errors[0] - errors[1]) / sampling
     for name in names:
         assert gains[name] == pytest.approx(expected[name], rel=0.05)
-        assert gains[name] < -1e-4
+        assert gains[name] < -10.0
 
 
-def test_misfits_of_products_count_in_variances_of_their_noise(fitted):
+def test_misfits_of_products_count_in_variances(fitted):
+    """Those of the noise of two entries, and of sampled rows."""
     products = own_products(fitted[2])
     own, std = products.values, 4.0
     shifted = own.copy()
     shifted[:, 0, 1] += 6.0
     shifted[:, 1, 0] += 6.0
     misfits = _correlations._misfits(with_values(products, shifted, std), own)
+    squared_norms = np.trace(own, axis1=1, axis2=2)
+    sampling = squared_norms.mean() / len(own[0]) ** 2
     expected = np.zeros_like(misfits)
-    expected[0, 1] = expected[1, 0] = len(own) * 36.0 / (16.0 / 2)  # of two entries
+    expected[0, 1] = expected[1, 0] = len(own) * 36.0 / (16.0 / 2 + sampling)
     assert misfits == pytest.approx(expected)
-    assert not _correlations._misfits(products, own + 1.0).any()  # without noise
 
 
 def test_few_rows_and_given_columns_are_drawn_too(fitted):

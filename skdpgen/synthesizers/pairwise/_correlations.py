@@ -151,14 +151,18 @@ def _matrix(rows: Mapping[Any, Codes], names: Sequence[Any]) -> Codes:
 
 
 def _misfits(products: ScoreProducts, own: Floats) -> Floats:
-    """Return the squared differences of two columns' products, in noise variances."""
+    """Return the squared differences of two columns' products, in variances.
+
+    The variance is that of the noise and of the sampling of rows, whose products are 1
+    over the number of columns on average.
+    """
     noisy = (products.values + products.values.transpose(0, 2, 1)) / 2
-    if not products.noise_std:
-        return np.zeros(own.shape[1:])
+    traces = np.trace(noisy, axis1=1, axis2=2)
+    sampling = np.maximum(traces, 0.0).sum() / (len(noisy) * noisy.shape[1] ** 2)
     if not products.by_class:
         own = own.sum(axis=0, keepdims=True)
     squares = ((noisy - own) ** 2).sum(axis=0)
-    return _off_diagonal(squares) / (products.noise_std**2 / 2)
+    return _off_diagonal(squares) / (products.noise_std**2 / 2 + sampling)
 
 
 def _gains(
@@ -177,7 +181,7 @@ def _gains(
     T\|^2` is what fitting took over from the noise. That of B is at least :math:`\|N -
     B\|^2 - m v`. The shares of drawn rows have an error, too. Only the difference B - A
     is taken from rows, as an inner product of the differences of two halves of them.
-    Errors of a pair count relative to v.
+    Errors of a pair count relative to v and the variance of sampled rows.
 
     Parameters
     ----------
@@ -223,8 +227,9 @@ def _gains(
         ]
         taken_over = excess.size * variance - ((excess - fits[pair]) ** 2).sum()
         gain = (left**2).sum() - (halves[0] * halves[1]).sum()
+        unit = variance + 1.0 / (pairs.n_rows * excess.size)
         for name in moved:
-            gains[name] += float(gain + 2.0 * max(taken_over, 0.0)) / (variance or 1.0)
+            gains[name] += float(gain + 2.0 * max(taken_over, 0.0)) / unit
     return np.array(list(gains.values()))
 
 

@@ -456,12 +456,15 @@ class PairModel:
     def _countings(
         self, places: Sequence[slice], is_measured: NDArray[np.bool_]
     ) -> tuple[Counting, ...]:
-        """Return in which parts of a number pairs were counted last; none for classes.
+        """Return in which parts pairs were counted last; none if it is by class.
 
-        How a pair differs between bins of one part is not known, and single columns
-        differ much between bins, so bins of a part are free to share the pair's excess.
+        Parts are those of a number, or all groups of a focus together. How a pair
+        differs between the classes of a part is not known. Single columns differ much
+        between them, so they are free to share the pair's excess. Classes of a target
+        are not, where any pair was counted by class: noise would divide them.
         """
-        if not self.are_bins or self._public is not None:
+        is_divided = bool(self._by_class) and not self.are_bins
+        if is_divided or self._public is not None or len(self.shares) == 1:
             return ()
         last = {
             pair: pair_release
