@@ -8,11 +8,11 @@ import pytest
 
 from skdpgen import DPPairwiseSynthesizer
 from skdpgen.privacy import Release
-from skdpgen.synthesizers.models import Coupling, ScoreProducts, single_columns
-from skdpgen.synthesizers.pairwise import _correlations, known_pairs
+from skdpgen.synthesizers.models import Coupling, NormalScores, ScoreProducts
+from skdpgen.synthesizers.pairwise import _correlations
 from skdpgen.synthesizers.pairwise._correlations import coupling_of
-from skdpgen.tables import Categorical, Numeric, Schema
-from skdpgen.training import least_move
+from skdpgen.tables import Categorical, NumberCells, Numeric, Schema
+from skdpgen.training import ClassConditional, least_move
 from skdpgen.utils import Key
 from tests._seeded import same_noise
 
@@ -98,7 +98,7 @@ def test_columns_by_class_and_missing_cells_stay_as_they_were_drawn(fitted):
     model, rng = synth._model, np.random.default_rng(1)
     codes = model._drawn(np.zeros(2000, dtype=int), {}, rng=rng)
     d = len(model.coupling.sizes)
-    maps = np.stack([np.eye(d) + rng.normal(0, 0.5, (d, d))] * 2)
+    maps = np.stack([np.eye(d) + rng.normal(0, 0.5, (d, d))] * 2)[None]
     moved = replace(model.coupling, maps=maps).moved(codes, 0, model.known, rng=rng)
     for name, column in moved.items():
         size = model.coupling.sizes[name]
@@ -113,33 +113,16 @@ def test_rows_stay_where_the_map_leaves_them(fitted):
     _, _, synth = fitted
     model, rng = synth._model, np.random.default_rng(2)
     codes = model._drawn(np.zeros(500, dtype=int), {}, rng=rng)
-    same = np.stack([np.eye(len(model.coupling.sizes))] * 2)
+    same = np.stack([np.eye(len(model.coupling.sizes))] * 2)[None]
     none = replace(model.coupling, maps=same)
     for name, column in none.moved(codes, 0, model.known, rng=rng).items():
         assert (column == codes[name]).all()
 
 
-def pairs_of(synth):
-    """Return the model of pairs of a fit."""
-    measured, facts = synth._measured, synth._facts
-    columns = single_columns(
-        measured.release, synth.cells_, synth._labels, facts, measured.scales
-    )
-    return known_pairs(
-        columns,
-        measured.release,
-        measured.groups,
-        measured.pair_releases,
-        facts.task,
-        measured.scales,
-        None,
-    )
-
-
 def coupling_again(synth, products):
     mixture = replace(synth._model, coupling=None)
     rng = np.random.default_rng(5)
-    return coupling_of(mixture, products, synth.cells_, pairs_of(synth), rng=rng)
+    return coupling_of(mixture, products, synth.cells_, rng=rng)
 
 
 def with_values(products, values, noise=0.0):
@@ -176,75 +159,38 @@ def test_what_noise_explains_is_not_corrected(fitted):
     assert coupling_again(fitted[2], products) is not None
 
 
-def test_columns_that_pairs_contradict_are_left_alone(fitted):
-    """Products that are wrong are as sure of themselves; pairs know better."""
+def test_clipped_rows_do_not_weaken_relations(fitted):
+    """The more columns go together, the more rows are clipped: that is no relation."""
     _, _, synth = fitted
-    wrong = own_products(synth)
-    values = wrong.values.copy()
-    age = wrong.names.index("age")
-    for sums in values:  # age is said to go with length, and does not
-        other = wrong.names.index("length")
-        unit = np.sqrt(sums[age, age] * sums[other, other])
-        sums[age, other] = sums[other, age] = 0.6 * unit
-    assert coupling_again(synth, with_values(wrong, values)) is None
+    own = own_products(synth)
+    shorter = with_values(own, 0.9 * own.values)
+    assert coupling_again(synth, shorter) is None
 
 
-def test_gains_are_the_errors_that_moving_takes_away(fitted):
-    """Without noise, against shares that are computed here from drawn rows."""
-    _, _, synth = fitted
-    model, pairs = synth._model, pairs_of(synth)
-    mixture, rng = replace(model, coupling=None), np.random.default_rng(0)
-    before = [mixture.draw(np.full(40_000, label), {}, rng=rng) for label in range(2)]
-    names = list(model.coupling.sizes)
-    mixed = np.eye(len(names)) + 0.7 * np.eye(len(names))[::-1]
-    scrambled = replace(model.coupling, maps=np.stack([mixed] * 2))
-    after = [
-        rows | scrambled.moved(rows, label, model.known, rng=rng)
-        for label, rows in enumerate(before)
-    ]
-    gains = dict(
-        zip(
-            names,
-            _correlations._gains(pairs, mixture, names, before, after),
-            strict=True,
-        )
+def test_noise_in_columns_of_classes_does_not_weaken_relations():
+    """Two columns are equal. Their noisy histograms by class are not, nor are scores.
+
+    So scores of pooled products are those of all rows, which have far less noise.
+    """
+    rng = np.random.default_rng(0)
+    length, y = rng.uniform(0, 20, 6000), rng.integers(0, 2, 6000)
+    codes = np.repeat(np.floor(10 * length).astype(int)[:, None], 2, axis=1)
+    by_class = rng.dirichlet(np.full(200, 3.0), size=(2, 2))  # far from even
+    known = ClassConditional(
+        np.array([3000.0, 3000.0]),
+        0.0,
+        {name: np.full(200, 1 / 200) for name in "ab"},
+        dict(zip("ab", by_class, strict=True)),
     )
-    columns = list(model.tables)
-    expected = dict.fromkeys(names, 0.0)
-    for (j, k), (excess, _) in pairs.common_excess().items():
-        released = excess + pairs.independent((j, k)).sum(axis=0)
-        errors = []
-        for rows_by_class in (before, after):
-            table = np.zeros_like(released)
-            for share, rows in zip(pairs.shares, rows_by_class, strict=True):
-                cells = [
-                    side.of_cell[model.groups[columns[i]].of_cell[rows[columns[i]]]]
-                    for i, side in zip((j, k), pairs.sides((j, k)), strict=True)
-                ]
-                np.add.at(table, tuple(cells), share / 40_000)
-            errors.append(((released - table) ** 2).sum())
-        for name in names:
-            if name in (columns[j], columns[k]):
-                sampling = 1.0 / (pairs.n_rows * excess.size)  # variance of a cell
-                expected[name] += (errors[0] - errors[1]) / sampling
-    for name in names:
-        assert gains[name] == pytest.approx(expected[name], rel=0.05)
-        assert gains[name] < -10.0
+    cells = dict.fromkeys("ab", NumberCells(np.linspace(0, 20, 201), nullable=False))
 
+    def correlation(by_class):
+        scores = NormalScores.of_numbers(known, cells, by_class=by_class)
+        first, second = scores.encode(codes, y).T
+        return np.corrcoef(first, second)[0, 1]
 
-def test_misfits_of_products_count_in_variances(fitted):
-    """Those of the noise of two entries, and of sampled rows."""
-    products = own_products(fitted[2])
-    own, std = products.values, 4.0
-    shifted = own.copy()
-    shifted[:, 0, 1] += 6.0
-    shifted[:, 1, 0] += 6.0
-    misfits = _correlations._misfits(with_values(products, shifted, std), own)
-    squared_norms = np.trace(own, axis1=1, axis2=2)
-    sampling = squared_norms.mean() / len(own[0]) ** 2
-    expected = np.zeros_like(misfits)
-    expected[0, 1] = expected[1, 0] = len(own) * 36.0 / (16.0 / 2 + sampling)
-    assert misfits == pytest.approx(expected)
+    assert correlation(False) > correlation(True)
+    assert correlation(False) > 0.99
 
 
 def test_few_rows_and_given_columns_are_drawn_too(fitted):

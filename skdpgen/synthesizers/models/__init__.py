@@ -46,6 +46,7 @@ from skdpgen.synthesizers.models._score_products import (
     NormalScores,
     ScoreProducts,
     ScoresOfRows,
+    expected_noise,
     products_share,
     release_products,
 )
@@ -82,6 +83,7 @@ __all__ = [
     "describe_target",
     "draw_given",
     "dropped_rows",
+    "expected_noise",
     "label_codes",
     "learn_images",
     "learn_table",

@@ -22,7 +22,7 @@ LEAST = 1e-9  # share of a cell
 @saved("coupling")
 @dataclass(frozen=True, eq=False)
 class Coupling:
-    """A linear map of the normal scores of rows, for each class.
+    """Linear maps of the normal scores of rows, for each class, one after the other.
 
     A column keeps its cells, and thereby its histogram in each class: they are handed
     out among the rows of the class in the order of the moved scores. Cells that are no
@@ -32,7 +32,7 @@ class Coupling:
     ----------
     sizes : mapping of name to int
         How many cells of each column that takes part are numbers: its first ones.
-    maps : ndarray of shape (n_classes, d, d)
+    maps : ndarray of shape (n_rounds, n_classes, d, d)
     """
 
     sizes: Mapping[Any, int]
@@ -47,15 +47,15 @@ class Coupling:
         rng: Generator,
     ) -> dict[Hashable, Codes]:
         """Return new cells of the columns that take part, for rows of one class."""
-        scores = scores_in_cells(codes, self.sizes, label, known, rng=rng)
-        scores = scores @ self.maps[label].T
-        columns = {}
-        for (name, size), places in zip(self.sizes.items(), scores.T, strict=True):
-            column = codes[name].copy()
-            rows = np.flatnonzero(column < size)
-            order = np.argsort(places[rows], kind="stable")
-            column[rows[order]] = np.sort(column[rows])
-            columns[name] = column
+        columns = {name: codes[name].copy() for name in self.sizes}
+        for maps in self.maps:
+            scores = scores_in_cells(columns, self.sizes, label, known, rng=rng)
+            scores = scores @ maps[label].T
+            for (name, size), places in zip(self.sizes.items(), scores.T, strict=True):
+                column = columns[name]
+                rows = np.flatnonzero(column < size)
+                order = np.argsort(places[rows], kind="stable")
+                column[rows[order]] = np.sort(column[rows])
         return columns
 
 

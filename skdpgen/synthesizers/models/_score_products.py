@@ -68,12 +68,22 @@ class NormalScores:
 
     @classmethod
     def of_numbers(
-        cls, known: ClassConditional, cells: Mapping[Any, Cells]
+        cls,
+        known: ClassConditional,
+        cells: Mapping[Any, Cells],
+        *,
+        by_class: bool = True,
     ) -> "NormalScores":
-        """Compute those of numbers among numbers; any other cell has a score of 0."""
+        """Compute those of numbers among numbers; any other cell has a score of 0.
+
+        Ranks are those in all rows unless ``by_class``. Columns of single classes have
+        more noise: two equal columns then have scores that are not quite equal.
+        """
         orders, tables = {}, []
         for name, column in cells.items():
             shares = np.maximum(np.asarray(known.conditionals[name]), 0.0)
+            if not by_class:
+                shares = np.tile(known.shares @ shares, (len(shares), 1))
             orders[name] = np.arange(column.n_known, dtype=np.int32)
             table = np.zeros_like(shares)
             for row, scores in zip(shares[:, : column.n_known], table, strict=True):
@@ -224,14 +234,9 @@ def release_products(
     share : float
         Of the remaining budget.
     """
-    d, ledger, n_rows = len(cells), opening.ledger, opening.facts.n_rows
+    d = len(cells)
     product = OuterProducts(((d, d),), 1.0, ("square",))
-    std = ledger.noise_std(
-        share=share * ledger.remaining,
-        sensitivity=sensitivity(product.structure, ledger.budget.adjacency),
-    )
-    eigenvalue = noise_eigenvalue(std, n_rows / n_classes, d)
-    by_class = n_classes > 1 and eigenvalue < CLASS_EIGENVALUE
+    eigenvalue, by_class = expected_noise(opening, d, n_classes, share)
     room = room_for(eigenvalue if by_class else eigenvalue / n_classes)
     released = opening.release(
         opening.rows.batches(cells, labels).through(
@@ -243,6 +248,23 @@ def release_products(
         n_classes=n_classes if by_class else 1,
     )
     return ScoreProducts(tuple(cells), scores, room, by_class, released)
+
+
+def expected_noise(
+    opening: Fitting[Any], n_columns: int, n_classes: int, share: float
+) -> tuple[float, bool]:
+    """Return the noise of products of a class, and whether it allows them by class.
+
+    Follows from public quantities and the number of columns.
+    """
+    ledger = opening.ledger
+    product = OuterProducts(((n_columns, n_columns),), 1.0, ("square",))
+    std = ledger.noise_std(
+        share=share * ledger.remaining,
+        sensitivity=sensitivity(product.structure, ledger.budget.adjacency),
+    )
+    eigenvalue = noise_eigenvalue(std, opening.facts.n_rows / n_classes, n_columns)
+    return eigenvalue, n_classes > 1 and eigenvalue < CLASS_EIGENVALUE
 
 
 @asked("step")

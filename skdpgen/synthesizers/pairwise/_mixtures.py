@@ -108,7 +108,7 @@ def train_mixture(
     mixture, losses = mixture_of_pairs(denoised, pairs, **training)
     if losses and products is not None:
         rng = np.random.default_rng(training["seed"])
-        coupling = coupling_of(mixture, products, cells, pairs, rng=rng)
+        coupling = coupling_of(mixture, products, cells, rng=rng)
         mixture = replace(mixture, coupling=coupling)
     return mixture, losses
 
