@@ -338,6 +338,7 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
             self._facts.task,
             scales,
             public,
+            self._facts.earlier,
         )
         model, losses = train_mixture(
             columns,

@@ -42,7 +42,7 @@ from skdpgen.training._mixture import (
     mixture_parities,
     significant_parities,
 )
-from skdpgen.training._pairs import PairPrior, fit_pair, smooth_bins, smooth_pair
+from skdpgen.training._pairs import PairPrior, fit_pair, smooth_classes, smooth_pair
 from skdpgen.training._private_descent import (
     PrivateDescent,
     RowSlopes,
@@ -124,7 +124,7 @@ __all__ = [
     "shrink_symmetric",
     "shrunk_to_public",
     "significant_parities",
-    "smooth_bins",
+    "smooth_classes",
     "smooth_pair",
     "sobol",
     "strata",

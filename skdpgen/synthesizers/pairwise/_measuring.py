@@ -49,7 +49,7 @@ from skdpgen.synthesizers.pairwise._pair_model import (
     PairModel,
     affordable_parts,
     part_energies,
-    parts_of_number,
+    parts_of_target,
 )
 from skdpgen.synthesizers.pairwise._pair_release import (
     Levels,
@@ -465,13 +465,14 @@ def measure_pairs(
 
     if n_pairs:
         opening.step("all pairs")
-        parts = parts_of_number(denoised, task, HALVES) if by_class else None
+        is_number = task == "regression"
+        halves = by_class and is_number
+        parts = parts_of_target(denoised, task, HALVES) if halves else None
         first = count(
             pairs, by_class=False, share=FIRST_ROUND, levels=levels, of_class=parts
         )
         rounds = (first,)
         opening.measured = replace(opening.measured, pair_releases=rounds)
-        is_number = task == "regression"
         model = PairModel(denoised, groups, [first], public=public, are_bins=is_number)
         share = model.explained()
         if share > WORTH:
@@ -487,11 +488,9 @@ def measure_pairs(
         levels = tuple(level_of[pair] for pair in pairs) if levels else None
     by_class = by_class and bool(n_pairs)
     widths = [groups[j].n_groups * groups[k].n_groups for j, k in pairs]
-    if stratum is not None and by_class:  # else the noise of all classes adds up
-        by_class = affordable_parts(ledger, n_rows, widths) >= n_classes_of(labels)
     opening.step("pairs by class" if by_class else "pairs")
     n_parts = affordable_parts(ledger, n_rows, widths) if by_class else 0
-    parts = parts_of_number(denoised, task, n_parts) if by_class else None
+    parts = parts_of_target(denoised, task, n_parts) if by_class else None
     last = count(
         pairs,
         by_class=by_class,

@@ -1,7 +1,7 @@
 """From denoised columns and pairs to a mixture of products."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -138,7 +138,7 @@ def mixture_of_pairs(
     tables, losses = fit_mixture(target, pairs.sizes, **training)
     if parities is not None:
         tables, losses = _with_parities(
-            parities, tables, losses, target, pairs.sizes, denoised.totals, training
+            parities, tables, losses, target, pairs, denoised.totals, training
         )
     columns = np.split(tables, np.cumsum(pairs.sizes)[:-1], axis=2)
     names = list(denoised.conditionals)
@@ -153,7 +153,7 @@ def _with_parities(
     tables: Floats,
     losses: list[float],
     target: PairTarget,
-    sizes: Sequence[int],
+    pairs: PairModel,
     totals: Floats,
     training: dict[str, Any],
 ) -> tuple[Floats, list[float]]:
@@ -163,7 +163,8 @@ def _with_parities(
     pair is not fitted yet: training goes on for half of the steps. If parities are
     still lacking, components start anew, with signs that have these parities.
     """
-    lacking = parities.target(tables, sizes, totals)
+    sizes, trained = pairs.sizes, pairs.measured_pairs
+    lacking = parities.target(tables, sizes, totals, trained)
     if lacking is None:
         return tables, losses
     if training["own_rate"] > OF_CLASSES:
@@ -171,7 +172,7 @@ def _with_parities(
         tables, more = fit_mixture(
             target, sizes, parities=lacking, begin=tables, **fewer
         )
-        if parities.target(tables, sizes, totals) is None:
+        if parities.target(tables, sizes, totals, trained) is None:
             return tables, losses + more
     anew = {**training, "own_rate": OF_CLASSES}  # signs are of each class: keep them
     return fit_mixture(target, sizes, parities=lacking, **anew)

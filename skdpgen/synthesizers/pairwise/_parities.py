@@ -1,7 +1,7 @@
 """Relations of three and more columns that no pair shows: one release of parities."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -206,9 +206,17 @@ class ParityRelease:
         return [which for k in self.orders for which in combinations(columns, k)]
 
     def target(
-        self, tables: Floats, sizes: Sequence[int], totals: Floats
+        self,
+        tables: Floats,
+        sizes: Sequence[int],
+        totals: Floats,
+        trained: Collection[tuple[int, int]] = (),
     ) -> ParityTarget | None:
         """Return the parities that a mixture lacks; None if none exceeds the noise.
+
+        Pooled parities that follow from a pair of ``trained`` are left out: if the
+        mixture lacks such a pair, it is because training was short or its cells are
+        coarse, and sets with both of its columns lack theirs for the same reason.
 
         Parameters
         ----------
@@ -218,13 +226,19 @@ class ParityRelease:
             Groups of each column.
         totals : ndarray of shape (n_classes,)
             Rows of each class, as released.
+        trained : collection of tuple of int
+            Pairs of columns that the mixture was trained on.
         """
         signs = np.concatenate(self.signs)
         means = mean_signs(np.asarray(tables), signs, sizes)
         lacking, mixture_means, shifts = self._significant(means, totals, self.orders)
+        subsets = self.subsets
+        if not self.of_class.any():  # else pairs may be trained on, but not by class
+            short = [set(subsets[i]) for i in lacking if subsets[i] in trained]
+            kept = [not any(map(set(subsets[i]).issuperset, short)) for i in lacking]
+            lacking, shifts = lacking[kept], shifts[:, kept]
         if not len(lacking):
             return None
-        subsets = self.subsets
         goals = np.clip(mixture_means[:, lacking] + shifts[self.of_class], -1.0, 1.0)
         return ParityTarget(signs, [subsets[i] for i in lacking], goals)
 
