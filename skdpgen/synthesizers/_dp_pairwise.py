@@ -335,10 +335,9 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
             released,
             self.groups_,
             self.pair_releases_,
-            self._facts.task,
+            self._facts,
             scales,
             public,
-            self._facts.earlier,
         )
         model, losses = train_mixture(
             columns,
@@ -347,7 +346,6 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
             measured.products,
             **chosen,
             **usual_rates(self._facts.task, len(columns.totals)),
-            is_grouped=measured.stratum is not None,
             parities=self.parity_release_,
             factors=class_factors(
                 self.class_weight,

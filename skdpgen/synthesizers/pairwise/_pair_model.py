@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdpgen.privacy import Ledger, OneHot, Release, sensitivity
-from skdpgen.synthesizers.opening import PublicTables
+from skdpgen.synthesizers.opening import Facts, PublicTables
 from skdpgen.synthesizers.pairwise._affordable import nearest_pairs
 from skdpgen.synthesizers.pairwise._pair_release import (
     Levels,
@@ -29,6 +29,7 @@ from skdpgen.training import (
     column_counts,
     conditional_histogram,
     fit_pair,
+    have_all_rows,
     pooled_trust,
     shrunk_to_public,
     smooth_classes,
@@ -540,17 +541,18 @@ def known_pairs(
     released: Release,
     groups: Sequence[CellGroups],
     measured: Sequence[PairRelease],
-    task: str | None,
+    facts: Facts,
     scales: Sequence[float] | None,
     public: PublicTables | None,
-    earlier: Mapping[Any, tuple[Floats, Floats]] | None = None,
 ) -> PairModel | None:
     """Return the model of pairs from all releases; None if none was measured."""
     if not measured:
         return None
     sizes = [len(grouping.of_cell) for grouping in groups]
     counts, stds = column_counts(released, sizes, scales)
-    are_bins = task == "regression"
+    are_bins = facts.task == "regression"
+    has_all = have_all_rows(denoised.totals, denoised.total_std, facts.n_rows)
+    earlier = facts.earlier if has_all else {}
     return PairModel(
         denoised, groups, measured, counts, list(stds), public, are_bins, earlier
     )
