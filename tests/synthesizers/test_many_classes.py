@@ -94,24 +94,36 @@ def test_a_number_is_cut_along_itself():
 # ----------------------------------------------------- parities that pairs explain
 
 
-def lacking(sums, trained, n_classes=10):
-    """Return which parities of three columns a mixture of fair coins lacks."""
+def lacking(sums, trained, sign=0.0, n_classes=10):
+    """Return which parities a mixture lacks of three coins; the third one has a sign.
+
+    Sums are of the sets 01, 02, 12 and 012, in 1000 rows.
+    """
     signs = (np.array([1.0, -1.0]),) * 3
     released = SimpleNamespace(
         values={Key.PARITIES: np.array([sums])}, noise_std={Key.PARITIES: 10.0}
     )
     one = ParityRelease(signs, (2, 3), np.zeros(n_classes, np.int64), released)
-    tables, totals = np.full((n_classes, 4, 6), 0.5), np.full(n_classes, 100.0)
+    row = [0.5, 0.5, 0.5, 0.5, (1 + sign) / 2, (1 - sign) / 2]
+    tables, totals = np.tile(row, (n_classes, 4, 1)), np.full(n_classes, 100.0)
     target = one.target(tables, [2, 2, 2], totals, trained)
     return set() if target is None else set(target.subsets)
 
 
 def test_what_a_pair_lacks_starts_no_training_with_parities():
-    """Sums of the sets 01, 02, 12 and 012, of 1000 rows."""
-    sums = [800.0, 0.0, 600.0, 700.0]
-    every = {(0, 1), (1, 2), (0, 1, 2)}
-    assert lacking(sums, ()) == every
-    assert lacking(sums, {(0, 1)}) == {(1, 2)}
-    assert lacking(sums, {(0, 1), (1, 2)}) == set()
-    assert lacking([0.0, 0.0, 0.0, 700.0], {(0, 1), (1, 2)}) == {(0, 1, 2)}
+    every = {(0, 1), (0, 2), (1, 2)}
+    assert lacking([800.0, 0.0, 600.0, 0.0], ()) == {(0, 1), (1, 2)}
+    assert lacking([800.0, 0.0, 600.0, 0.0], {(0, 1)}) == {(1, 2)}
+    assert lacking([800.0, 0.0, 600.0, 0.0], every) == set()
     assert lacking([0.0] * 4, ()) == set()
+
+
+def test_what_no_pair_explains_is_lacking_still():
+    every = {(0, 1), (0, 2), (1, 2)}
+    assert lacking([0.0, 0.0, 0.0, 700.0], every) == {(0, 1, 2)}
+    assert lacking([800.0, 0.0, 0.0, 700.0], every) == {(0, 1, 2)}
+    assert lacking([400.0, 0.0, 0.0, 360.0], every, sign=0.9) == set()
+    assert lacking([400.0, 0.0, 0.0, 360.0], {(0, 2)}, sign=0.9) == {
+        (0, 1),
+        (0, 1, 2),
+    }

@@ -1,4 +1,4 @@
-"""Pairs given classes, or bins of a number: they tell together what none could alone."""
+"""Pairs given classes, or bins of a number: they tell together what one could not."""
 
 import numpy as np
 

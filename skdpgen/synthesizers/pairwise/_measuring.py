@@ -275,7 +275,7 @@ class MeasuredPairs(Measured):
 FIRST_ROUND = 0.25  # of the budget of pairs
 WORTH = 0.1  # of the remaining budget; with less, columns are not counted again
 FOR_TRUST = 0.05  # budget fraction of pairs that only test public rows
-BY_CLASS = 32  # with at most this many classes, pairs are counted class by class
+BY_CLASS = 32  # with at most this many classes, pairs are counted by class or by parts
 
 
 def number_of_pairs(opening: Opening, pair_budget: float) -> int:
@@ -414,6 +414,7 @@ def measure_pairs(
     ledger, n_rows, task = opening.ledger, opening.facts.n_rows, opening.facts.task
     opening.progress.total += 2 if n_pairs else 1
     by_class = labels is not None and labels.n_cells <= BY_CLASS
+    is_number = task == "regression"
     is_fixed = n_groups is not None
     levels: tuple[Levels, ...] | None = None
     if n_groups is None:
@@ -465,7 +466,6 @@ def measure_pairs(
 
     if n_pairs:
         opening.step("all pairs")
-        is_number = task == "regression"
         halves = by_class and is_number
         parts = parts_of_target(denoised, task, HALVES) if halves else None
         first = count(
@@ -490,7 +490,8 @@ def measure_pairs(
     widths = [groups[j].n_groups * groups[k].n_groups for j, k in pairs]
     opening.step("pairs by class" if by_class else "pairs")
     n_parts = affordable_parts(ledger, n_rows, widths) if by_class else 0
-    parts = parts_of_target(denoised, task, n_parts) if by_class else None
+    joins = by_class and (is_number or public is None)  # public rows differ by class
+    parts = parts_of_target(denoised, task, n_parts) if joins else None
     last = count(
         pairs,
         by_class=by_class,

@@ -257,8 +257,8 @@ class PairModel:
             denoised.conditionals, self.groups, counts, stds, strict=True
         ):
             mean = grouping.add_up(count)
-            covariance = len(grouping.of_cell) * std**2 / grouping.n_groups
-            covariance = covariance * np.eye(n_classes)
+            variance = len(grouping.of_cell) * std**2 / grouping.n_groups
+            covariance = variance * np.eye(n_classes)
             if name in earlier:
                 sums = grouping.add_up(earlier[name][0])[None]
                 noise = grouping.add_up(np.minimum(earlier[name][1], UNCOUNTED))
