@@ -313,8 +313,9 @@ def release_pairs(
     """Count pairs of groups, jointly; ``share`` is of what is left of the budget.
 
     With ``levels`` each pair joins groups in its own way, fixed before rows are read;
-    in its histogram a row is one-hot as before. With ``of_class`` classes are counted
-    together, ``by_class`` or not: a row is in one table, as before. Pairs with larger
+    in its histogram a row is one-hot as before. With ``of_class``, which follows from
+    earlier releases, classes are counted together: a row is in the one table that its
+    own label names, and two rows are in one or in two of them, as before. Pairs with larger
     ``weights``, which are public, get larger scales; squares of scales sum to 1. The
     certificate says what ``parts`` are, as :func:`kind_of_parts` names them.
     """
