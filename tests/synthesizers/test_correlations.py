@@ -130,7 +130,7 @@ def pairs_of(synth):
         measured.release,
         measured.groups,
         measured.pair_releases,
-        facts.task,
+        facts,
         measured.scales,
         None,
     )

@@ -252,6 +252,9 @@ class PairModel:
         columns estimate as empty stay empty: their count is set to minus infinity.
         """
         n_classes = len(self.shares)
+        used = self.measured
+        if public is not None:  # public rows say more of columns than pooled counts do
+            used, earlier = self._by_class, {}
         means, covariances = [], []
         for name, grouping, count, std in zip(
             denoised.conditionals, self.groups, counts, stds, strict=True
@@ -268,7 +271,7 @@ class PairModel:
                 )
             means.append(mean)
             covariances.append(covariance)
-        for pair_release in self.measured:
+        for pair_release in used:
             parts = pair_release.parts(n_classes)
             for pair, table, std in pair_release.tables(self.groups):
                 whole = table * (self.n_rows / max(float(table.sum()), 1.0))
@@ -279,11 +282,17 @@ class PairModel:
                         means[j], covariances[j], sums, noise, level, parts
                     )
         variances = [float(np.trace(one)) / n_classes for one in covariances]
+        if not used:
+            return means, variances
+        counted = {j for pair in self.measured_pairs for j in pair}
         estimates: dict[Any, tuple[Floats, Floats]] = {}
         releases = {}
         for j, (name, grouping) in enumerate(
             zip(denoised.conditionals, self.groups, strict=True)
         ):
+            if public is None and j not in counted:  # rows are counted by this column
+                estimates[name] = denoised.marginals[name], self.singles[j]
+                continue
             empty = self.singles[j].max(axis=0) <= 0
             mean = np.where(empty, -np.inf, means[j])
             std = math.sqrt(variances[j])

@@ -315,8 +315,8 @@ def release_pairs(
     With ``levels`` each pair joins groups in its own way, fixed before rows are read;
     in its histogram a row is one-hot as before. With ``of_class``, which follows from
     earlier releases, classes are counted together: a row is in the one table that its
-    own label names, and two rows are in one or in two of them, as before. Pairs with larger
-    ``weights``, which are public, get larger scales; squares of scales sum to 1. The
+    own label names, and two rows are in one or in two of them, as before. Pairs with
+    larger ``weights``, which are public, get larger scales; squares sum to 1. The
     certificate says what ``parts`` are, as :func:`kind_of_parts` names them.
     """
     n_classes = labels.n_cells if by_class and labels is not None else 1
