@@ -119,8 +119,8 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         Groups of cells of a column in pairs. None is as many as the noise allows, 4 to
         12, and up to 24 beside a column of fewer cells.
     n_components : int or None, default=None
-        Components of the mixture, for each class. None is 200, or 20,000 in all if
-        there are more than 100 classes.
+        Components of the mixture, for each class. None is 200; with more than ten
+        classes 2,000 in all, but 60 each; and never more than 20,000 in all.
     max_iter : int or None, default=None
         Training steps; None is 200, and up to 600 where noise is small.
     learning_rate : float, default=0.1
@@ -335,7 +335,7 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
             released,
             self.groups_,
             self.pair_releases_,
-            self._facts.task,
+            self._facts,
             scales,
             public,
         )
@@ -346,7 +346,6 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
             measured.products,
             **chosen,
             **usual_rates(self._facts.task, len(columns.totals)),
-            is_grouped=measured.stratum is not None,
             parities=self.parity_release_,
             factors=class_factors(
                 self.class_weight,

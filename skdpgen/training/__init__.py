@@ -35,7 +35,6 @@ from skdpgen.training._matching import (
     shrink_embedding,
 )
 from skdpgen.training._mixture import (
-    Counting,
     PairTarget,
     ParityTarget,
     fit_mixture,
@@ -43,7 +42,7 @@ from skdpgen.training._mixture import (
     mixture_parities,
     significant_parities,
 )
-from skdpgen.training._pairs import PairPrior, fit_pair, smooth_bins, smooth_pair
+from skdpgen.training._pairs import PairPrior, fit_pair, smooth_classes, smooth_pair
 from skdpgen.training._private_descent import (
     PrivateDescent,
     RowSlopes,
@@ -55,6 +54,7 @@ from skdpgen.training._public_columns import (
     NoisyColumn,
     class_conditional_model,
     column_counts,
+    have_all_rows,
     pooled_noise,
     public_shares,
     raked,
@@ -76,7 +76,6 @@ __all__ = [
     "Checkpoints",
     "ClassConditional",
     "ClassWeights",
-    "Counting",
     "Generated",
     "Goal",
     "Latents",
@@ -106,6 +105,7 @@ __all__ = [
     "effective_size",
     "fit_mixture",
     "fit_pair",
+    "have_all_rows",
     "least_move",
     "log_ratios",
     "match_embedding",
@@ -126,7 +126,7 @@ __all__ = [
     "shrink_symmetric",
     "shrunk_to_public",
     "significant_parities",
-    "smooth_bins",
+    "smooth_classes",
     "smooth_pair",
     "sobol",
     "strata",

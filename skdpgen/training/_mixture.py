@@ -305,29 +305,6 @@ AT_ONCE = 2**18  # probabilities that are computed together; they fit into a cac
 
 
 @dataclass(frozen=True, eq=False)
-class Counting:
-    """Pairs whose moments are known of parts: of classes, or of sums of classes.
-
-    Parameters
-    ----------
-    part_of_class : ndarray of int of shape (n_classes,)
-        From 0 on, in ascending order.
-    is_measured : ndarray of bool of shape (S, S)
-        Whether a pair of columns is one of them.
-    """
-
-    part_of_class: NDArray[np.int64]
-    is_measured: NDArray[np.bool_]
-
-    @property
-    def parts(self) -> list[slice]:
-        """The classes of each part."""
-        starts = np.flatnonzero(np.diff(self.part_of_class, prepend=-1))
-        ends = [*starts[1:], len(self.part_of_class)]
-        return [slice(int(a), int(b)) for a, b in zip(starts, ends, strict=True)]
-
-
-@dataclass(frozen=True, eq=False)
 class PairTarget:
     r"""Target values of two-way moments, for columns with S cells side by side.
 
@@ -346,8 +323,8 @@ class PairTarget:
     own : ndarray of shape (n_classes, S, S) or None
     is_measured : ndarray of bool of shape (S, S)
         Whether the pair of columns was measured.
-    countings : sequence of Counting, default=()
-        In which parts; if there is none, class by class.
+    part_of_class : ndarray of int of shape (n_classes,) or None, default=None
+        The part that a class was counted in, from 0 on; None is class by class.
     """
 
     singles: Floats
@@ -355,7 +332,7 @@ class PairTarget:
     common: Floats
     own: Floats | None
     is_measured: NDArray[np.bool_]
-    countings: Sequence[Counting] = ()
+    part_of_class: NDArray[np.int64] | None = None
 
     @property
     def energies(self) -> Floats:
@@ -370,16 +347,25 @@ class PairTarget:
         squares, mixed = np.array(sums).T
         return np.asarray(total + squares + 2 * self.shares * mixed)
 
-    def excess(self, part: slice, cells: Slices, weights: Floats) -> Floats:
+    @property
+    def parts(self) -> list[NDArray[np.int64]]:
+        """The classes of each part; none if they were counted class by class."""
+        if self.part_of_class is None:
+            return []
+        n_parts = int(self.part_of_class.max()) + 1
+        return [np.flatnonzero(self.part_of_class == part) for part in range(n_parts)]
+
+    def excess(self, part: NDArray[np.int64], cells: Slices, weights: Floats) -> Floats:
         """Return the weighted excess of some classes over independent columns."""
         common = np.sum((weights * self.shares)[part]) * self.common[cells]
         if self.own is None:
             return np.asarray(common)
-        return np.asarray(
-            common + np.tensordot(weights[part], self.own[part][:, *cells], 1)
-        )
+        own = np.tensordot(weights[part], self.own[part][:, *cells], 1)
+        return np.asarray(common + own)
 
-    def moments(self, part: slice, cells: Slices, weights: Floats) -> Floats:
+    def moments(
+        self, part: NDArray[np.int64], cells: Slices, weights: Floats
+    ) -> Floats:
         """Return the weighted moments of some classes."""
         rows, columns = (self.singles[part, which] for which in cells)
         independent = (rows * (weights * self.shares)[part, None]).T @ columns
@@ -387,18 +373,11 @@ class PairTarget:
 
     def energy(self, weights: Floats) -> float:
         """Return the squared distance of all targets from independent columns."""
-        if not self.countings:
+        if not self.parts:
             return float((weights**2 * self.energies).sum())
         everything = slice(None), slice(None)
-        return sum(
-            float(
-                (
-                    counting.is_measured * self.excess(part, everything, weights) ** 2
-                ).sum()
-            )
-            for counting in self.countings
-            for part in counting.parts
-        )
+        squares = sum(self.excess(p, everything, weights) ** 2 for p in self.parts)
+        return float((self.is_measured * squares).sum())
 
     def weights(self, factors: Floats | None) -> Floats:
         """Return the weight of each class's errors, 1 on average."""
@@ -512,7 +491,7 @@ class PartBlock:
     columns: slice
     is_measured: Tensor
     goals: Tensor
-    parts: Sequence[slice]
+    parts: Sequence[Tensor]
 
     def add_slope(self, tables: Tensor, factor: Tensor, slope: Tensor) -> Tensor:
         """Add to the slope by tables, and return the sum of squared errors."""
@@ -584,21 +563,16 @@ class PairLoss:
         self.weights = tensor(weights)[:, None, None]
         self.cell_blocks, self.part_blocks = [], []
         for a, b in cell_blocks(target.singles.shape[1]):
-            for counting in target.countings:
-                is_measured = counting.is_measured[a, b]
-                if is_measured.any():
-                    goals = np.stack(
-                        [
-                            is_measured * target.moments(part, (a, b), weights)
-                            for part in counting.parts
-                        ]
-                    )
-                    self.part_blocks.append(
-                        PartBlock(
-                            a, b, tensor(is_measured), tensor(goals), counting.parts
-                        )
-                    )
-            if target.countings or not target.is_measured[a, b].any():
+            if not target.is_measured[a, b].any():
+                continue
+            if target.parts:
+                moments = np.stack(
+                    [target.moments(part, (a, b), weights) for part in target.parts]
+                )
+                which = [torch.as_tensor(part, device=device) for part in target.parts]
+                is_measured = tensor(target.is_measured[a, b])
+                sums = is_measured * tensor(moments)
+                self.part_blocks.append(PartBlock(a, b, is_measured, sums, which))
                 continue
             is_measured, common = (
                 tensor(target.is_measured[a, b]),
@@ -684,7 +658,7 @@ def fit_mixture(
         sizes,
         n_components,
         rng,
-        at_once=bool(target.countings),
+        at_once=target.part_of_class is not None,
     )
     objective: Any = PairLoss(target, factors=factors, device=device)
     if parities is not None:

@@ -117,40 +117,46 @@ def fit_pair(
 
 
 # ----------------------------------------------------------------------------
-# Pairs of columns given the bins of a numeric target; neighbouring bins are similar.
+# Pairs of columns given the classes, or the bins of a number: neighbours are similar.
 
 
 @on_one_thread
-def smooth_bins(
+def smooth_classes(
     excess: Floats,
     variance: float,
     first: PairPrior,
     second: PairPrior,
     shares: Floats,
+    *,
+    are_bins: bool = False,
 ) -> Floats:
-    r"""Return the posterior mean of the excess of each bin over all bins, in a pair.
+    r"""Return the posterior mean of the excess of each class over all, in a pair.
 
-    The prior is that of a pair, times one of bins: all excesses together are
-    :math:`N(0, t^2 D R D \otimes K \otimes K')`, or they are 0. D has the standard
-    deviations of bins by their size. R decays along the bins, or is the identity; their
-    sum, which is 0, is projected out. So a slow change along the target is detected
-    even where the change of each bin is smaller than its noise.
+    The prior is that of a pair, times one of classes: all excesses together are
+    :math:`N(0, t^2 D R D \otimes K \otimes K')`, or they are 0. So the differences of
+    all classes have one strength, which all their counts together show. D has the
+    standard deviations of classes by their size. R is the identity or, if classes are
+    bins of a number, decays along them; their sum, which is 0, is projected out. So a
+    slow change along a number is detected even where the change of each bin is smaller
+    than its noise.
 
     Parameters
     ----------
-    excess : ndarray of shape (n_bins, n_cells, n_cells of the other)
-        Excess of a bin over its share of the excess of all bins.
+    excess : ndarray of shape (n_classes, n_cells, n_cells of the other)
+        Excess of a class over its share of the excess of all classes.
     variance : float
-        Of the noise of each entry of a bin, before that share was subtracted.
+        Of the noise of each entry of a class, before that share was subtracted.
     first, second : PairPrior
-    shares : ndarray of shape (n_bins,)
+    shares : ndarray of shape (n_classes,)
+    are_bins : bool, default=False
+        Whether classes are bins of a number, in order.
 
     Examples
     --------
     >>> prior = PairPrior.of(np.array([0.5, 0.5]), 0)
     >>> slope = np.array([-0.01, 0.0, 0.01])[:, None, None]
     >>> excess = slope * np.array([[1.0, -1.0], [-1.0, 1.0]])
-    >>> mean = smooth_bins(excess, 1e-8, prior, prior, np.full(3, 1 / 3))
+    >>> mean = smooth_classes(excess, 1e-8, prior, prior, np.full(3, 1 / 3))
     >>> bool(np.abs(mean - excess).max() < 1e-4)
     True
     """
@@ -161,29 +167,33 @@ def smooth_bins(
     noise_std = np.sqrt(noise)
     scaled = excess / noise_std[:, None, None]  # noise 1
     scale = np.sqrt(spread) / noise_std
-    logs, means = [-0.5 * float((scaled**2).sum())], [np.zeros_like(scaled)]
     pairs = first.values[:, None, :, None] * second.values[None, :, None, :]
-    rotated = np.einsum("ixa,cxy,jyb->ijcab", first.vectors, scaled, second.vectors)
+    left, right = first.vectors[:, None, None], second.vectors[None, :, None]
+    rotated = left.swapaxes(-1, -2) @ scaled @ right  # (i, j, classes, cells, cells)
+    shape = (*rotated.shape[:2], len(shares), -1)
     centre = np.eye(len(shares)) - shares[:, None]
-    for alike in correlations(shares, len(shares)):
+    logs, fits = [], []
+    for alike in correlations(shares, len(shares) if are_bins else 0):
         prior = scale[:, None] * (centre @ alike @ centre.T) * scale
         values, axes = np.linalg.eigh(prior)
-        turned = np.einsum("dc,ijdab->ijcab", axes, rotated)
-        signal = np.maximum(values, 0.0)[:, None, None] * pairs[:, :, None]
+        turned = axes.T @ rotated.reshape(shape)
+        signal = np.maximum(values, 0.0)[:, None] * pairs.reshape(*shape[:2], 1, -1)
+        squares = turned**2
         for strength in STRENGTHS:
             total = strength**2 * signal + 1.0
-            fit = -0.5 * (turned**2 / total + np.log(total)).sum(axis=(2, 3, 4))
-            best = float(fit.max())
-            weights = np.exp(fit - best)
-            kept = weights[:, :, None, None, None] / weights.sum() * (1 - 1 / total)
-            contributions = np.einsum("cd,ijdab->ijcab", axes, kept * turned)
-            means.append(
-                np.einsum(
-                    "ixa,ijcab,jyb->cxy", first.vectors, contributions, second.vectors
-                )
-            )
-            logs.append(best + math.log(weights.sum() / weights.size))
-    odds = np.exp(np.array(logs) - max(logs))
-    odds /= odds.sum()
-    mean = np.einsum("m,mcxy->cxy", odds, np.array(means))
+            logs.append(-0.5 * (squares / total + np.log(total)).sum(axis=(2, 3)))
+        fits.append((axes, turned, signal))
+    null = -0.5 * float((scaled**2).sum())
+    best = max(null, *(float(log.max()) for log in logs))
+    weights = np.exp(np.array(logs) - best)  # (candidates of classes, i, j)
+    weights /= weights.sum() + weights[0].size * math.exp(null - best)
+    mean = np.zeros_like(scaled)
+    for k, (axes, turned, signal) in enumerate(fits):
+        of_strengths = weights[k * len(STRENGTHS) : (k + 1) * len(STRENGTHS)]
+        kept = sum(
+            weight[:, :, None, None] * (1 - 1 / (strength**2 * signal + 1.0))
+            for weight, strength in zip(of_strengths, STRENGTHS, strict=True)
+        )
+        back = (axes @ (kept * turned)).reshape(rotated.shape)
+        mean += (left @ back @ right.swapaxes(-1, -2)).sum(axis=(0, 1))
     return np.asarray(mean * noise_std[:, None, None])

@@ -474,7 +474,7 @@ def class_conditional_model(
         totals = trusted_totals(
             totals, noisy, std_of_class, public_counts, are_bins=are_bins
         )
-    has_all = totals.sum() + SURE * total_std > ALL * n_counted
+    has_all = have_all_rows(totals, total_std, n_counted)
     earlier_counts = earlier if earlier and has_all else {}
     marginals, conditionals = {}, {}
     noisy_columns: dict[Any, NoisyColumn] = {}
@@ -515,6 +515,11 @@ def class_conditional_model(
             noisy_columns[name] = NoisyColumn(counts, std, n_ordered, public[name])
     model = ClassConditional(totals, total_std, marginals, conditionals)
     return shrunk_to_public(model, noisy_columns) if noisy_columns else model
+
+
+def have_all_rows(totals: Floats, total_std: float, n_counted: float) -> bool:
+    """Return whether nearly all of the rows counted earlier have a class."""
+    return bool(totals.sum() + SURE * total_std > ALL * n_counted)
 
 
 def pooled_noise(

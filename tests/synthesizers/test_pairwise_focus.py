@@ -191,8 +191,9 @@ def test_counts_that_cannot_be_are_moved_to_the_diagonal():
 # ------------------------------------------------------------ how far one row goes
 
 
+@pytest.mark.parametrize("of_class", [None, np.array([0, 1, 1, 0])])
 @pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
-def test_no_row_moves_counts_by_the_focus_further_than_is_claimed(adjacency):
+def test_no_row_moves_counts_by_the_focus_further_than_is_claimed(adjacency, of_class):
     """Brute force: a row replaced or added, strange values included."""
     X = table(300)
     synthesizer = fitted(50.0, focus=["place"], adjacency=adjacency, rows=X, **SMALL)
@@ -219,6 +220,7 @@ def test_no_row_moves_counts_by_the_focus_further_than_is_claimed(adjacency):
             n_classes=labels.n_cells,
         )
         how = {"by_class": True, "share": 1.0, "weights": range(1, len(pairs) + 1)}
+        how |= {"of_class": of_class}
         again = release_pairs(opened(rows), cells, labels, groups, pairs, **how)
         return columns.values[Key.COLUMNS], again.released.values[Key.PAIRS]
 

@@ -1,6 +1,5 @@
 """Columns at two levels, and pairs that join groups: what they count and what moves."""
 
-import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -142,13 +141,31 @@ def test_joined_groups_keep_sums_and_shapes():
 
 
 def test_sums_correct_their_parts_as_least_squares_would():
+    """Against the normal equations of all cells of all classes."""
     rng = np.random.default_rng(1)
-    level = CellGroups(np.array([0, 0, 0, 1, 1, 1]), 2, 6)
-    truth, errors = np.arange(6.0) * 10, []
-    for _ in range(4000):
-        mean = truth + 3.0 * rng.normal(size=(1, 6))
-        seen = level.add_up(truth) + 2.0 * rng.normal(size=(1, 2))
-        found, variance = corrected(mean, 9.0, seen, 4.0, level)
-        errors.append(found - truth)
-    assert np.var(errors) == pytest.approx(variance, rel=0.1)
-    assert math.sqrt(variance) < 3.0
+    level, of_class = (
+        CellGroups(np.array([0, 0, 0, 1, 1, 1]), 2, 6),
+        np.array([0, 1, 0]),
+    )
+    covariance = np.array([[9.0, -2.0, 0.0], [-2.0, 8.0, 1.0], [0.0, 1.0, 7.0]])
+    mean, sums = rng.normal(size=(3, 6)), rng.normal(size=(2, 2))
+    found, remaining = corrected(mean, covariance, sums, 4.0, level, of_class)
+    adds_up = np.kron(np.eye(2)[of_class], np.eye(2)[level.of_cell]).T
+    before = np.kron(covariance, np.eye(6))
+    gain = (
+        before
+        @ adds_up.T
+        @ np.linalg.inv(adds_up @ before @ adds_up.T + 4.0 * np.eye(4))
+    )
+    expected = mean.ravel() + gain @ (sums.ravel() - adds_up @ mean.ravel())
+    after = (before - gain @ adds_up @ before).reshape(3, 6, 3, 6)
+    np.testing.assert_allclose(found.ravel(), expected)
+    np.testing.assert_allclose(remaining, np.einsum("cgdg->cd", after) / 6)
+
+
+def test_a_sum_over_all_classes_leaves_their_differences():
+    level, pooled = CellGroups(np.arange(2), 2, 2), np.zeros(3, np.int64)
+    mean = np.array([[1.0, 2.0], [3.0, 5.0], [0.0, 0.0]])
+    found, _ = corrected(mean, np.eye(3), np.array([[10.0, 1.0]]), 1e-9, level, pooled)
+    np.testing.assert_allclose(found.sum(axis=0), [10.0, 1.0])
+    np.testing.assert_allclose(np.diff(found, axis=0), np.diff(mean, axis=0))

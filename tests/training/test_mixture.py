@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from skdpgen.training import Counting, PairTarget, _mixture, fit_mixture
+from skdpgen.training import PairTarget, _mixture, fit_mixture
 
 SIZES = (3, 2, 4)
 ENDS = np.cumsum([0, *SIZES])
@@ -51,22 +51,18 @@ def fit(target, **params):
 
 
 def counted_together(target):
-    """Return the target where the first two columns were counted over all classes."""
-    first, rest = np.zeros_like(target.is_measured), target.is_measured.copy()
-    first[: ENDS[2], : ENDS[2]] = rest[: ENDS[2], : ENDS[2]]
-    rest[first] = False
-    countings = (Counting(np.zeros(2, dtype=int), first), Counting(np.arange(2), rest))
-    return replace(target, countings=countings)
+    """Return the target where both classes are one part."""
+    return replace(target, part_of_class=np.zeros(2, dtype=int))
 
 
 def loss_by_hand(target, tables):
     """Return the distance of all moments from the target, a number at a time."""
     total = energy = 0.0
-    for counting in target.countings:
-        for a, b in np.argwhere(counting.is_measured):
-            for part in set(counting.part_of_class):
+    if target.part_of_class is not None:
+        for a, b in np.argwhere(target.is_measured):
+            for part in set(target.part_of_class):
                 error = excess = 0.0
-                for c in np.flatnonzero(counting.part_of_class == part):
+                for c in np.flatnonzero(target.part_of_class == part):
                     moment = (tables[c, :, a] * tables[c, :, b]).mean()
                     alone = target.singles[c, a] * target.singles[c, b]
                     beyond = target.shares[c] * target.common[a, b]
@@ -76,7 +72,6 @@ def loss_by_hand(target, tables):
                     excess += beyond
                 total += error**2
                 energy += excess**2
-    if target.countings:
         means = tables.mean(axis=1) - target.singles
         return (total + 30.0 * ((target.shares[:, None] * means) ** 2).sum()) / energy
     for c, share in enumerate(target.shares):
@@ -219,15 +214,12 @@ def test_classes_of_a_part_need_not_have_its_excess():
     tables = components(np.random.default_rng(11))
     target = target_of(tables, has_own=False)
     moments = np.einsum("c,cka,ckb->ab", SHARES, tables, tables) / tables.shape[1]
-    together = replace(
-        target, countings=(Counting(np.zeros(2, dtype=int), target.is_measured),)
-    )
 
     def error(tables):
         mine = np.einsum("c,cka,ckb->ab", SHARES, tables, tables) / tables.shape[1]
         return float((target.is_measured * (mine - moments) ** 2).sum())
 
-    assert error(fit(together)[0]) < 0.5 * error(fit(target)[0])
+    assert error(fit(counted_together(target))[0]) < 0.5 * error(fit(target)[0])
 
 
 def test_balanced_errors_care_for_a_rare_class():

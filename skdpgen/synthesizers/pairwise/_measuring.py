@@ -49,7 +49,7 @@ from skdpgen.synthesizers.pairwise._pair_model import (
     PairModel,
     affordable_parts,
     part_energies,
-    parts_of_number,
+    parts_of_target,
 )
 from skdpgen.synthesizers.pairwise._pair_release import (
     Levels,
@@ -275,7 +275,7 @@ class MeasuredPairs(Measured):
 FIRST_ROUND = 0.25  # of the budget of pairs
 WORTH = 0.1  # of the remaining budget; with less, columns are not counted again
 FOR_TRUST = 0.05  # budget fraction of pairs that only test public rows
-BY_CLASS = 32  # with at most this many classes, pairs are counted class by class
+BY_CLASS = 32  # with at most this many classes, pairs are counted by class or by parts
 
 
 def number_of_pairs(opening: Opening, pair_budget: float) -> int:
@@ -414,6 +414,7 @@ def measure_pairs(
     ledger, n_rows, task = opening.ledger, opening.facts.n_rows, opening.facts.task
     opening.progress.total += 2 if n_pairs else 1
     by_class = labels is not None and labels.n_cells <= BY_CLASS
+    is_number = task == "regression"
     is_fixed = n_groups is not None
     levels: tuple[Levels, ...] | None = None
     if n_groups is None:
@@ -465,13 +466,13 @@ def measure_pairs(
 
     if n_pairs:
         opening.step("all pairs")
-        parts = parts_of_number(denoised, task, HALVES) if by_class else None
+        halves = by_class and is_number
+        parts = parts_of_target(denoised, task, HALVES) if halves else None
         first = count(
             pairs, by_class=False, share=FIRST_ROUND, levels=levels, of_class=parts
         )
         rounds = (first,)
         opening.measured = replace(opening.measured, pair_releases=rounds)
-        is_number = task == "regression"
         model = PairModel(denoised, groups, [first], public=public, are_bins=is_number)
         share = model.explained()
         if share > WORTH:
@@ -487,11 +488,10 @@ def measure_pairs(
         levels = tuple(level_of[pair] for pair in pairs) if levels else None
     by_class = by_class and bool(n_pairs)
     widths = [groups[j].n_groups * groups[k].n_groups for j, k in pairs]
-    if stratum is not None and by_class:  # else the noise of all classes adds up
-        by_class = affordable_parts(ledger, n_rows, widths) >= n_classes_of(labels)
     opening.step("pairs by class" if by_class else "pairs")
     n_parts = affordable_parts(ledger, n_rows, widths) if by_class else 0
-    parts = parts_of_number(denoised, task, n_parts) if by_class else None
+    joins = by_class and (is_number or public is None)  # public rows differ by class
+    parts = parts_of_target(denoised, task, n_parts) if joins else None
     last = count(
         pairs,
         by_class=by_class,

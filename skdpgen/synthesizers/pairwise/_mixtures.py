@@ -1,7 +1,7 @@
 """From denoised columns and pairs to a mixture of products."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from skdpgen.training import ClassConditional, PairTarget, fit_mixture
 Floats = NDArray[np.float64]
 USUAL, FEWEST = 200, 8  # components of a class
 OF_ALL = 20_000  # components in total, over all classes
-OF_GROUPS = 2_000  # the same if classes are groups of a focus: they differ in columns
+FEW, OF_MANY = 60, 2_000  # many classes have fewer each, but not less than these few
 STEPS = 200, 600  # least and most training steps
 # Noise of the last release, in energies of relations, from which the fewest steps are
 # enough: longer training would fit the noise.
@@ -45,20 +45,21 @@ def usual_rates(task: str | None, n_classes: int) -> dict[str, float]:
     return {"own_rate": OF_BINS, "speedup": FASTER}
 
 
-def usual_components(n_classes: int, *, are_groups: bool = False) -> int:
+def usual_components(n_classes: int, *, are_bins: bool = False) -> int:
     """Return the number of components of a class; many classes get fewer each.
 
-    Groups of a focus whose pairs were counted together get fewer still.
+    What classes of a target, or groups of a focus, have of their own is mostly in their
+    columns. Relations that change along a number need more components.
 
     Examples
     --------
-    >>> usual_components(2), usual_components(100), usual_components(300)
-    (200, 200, 66)
-    >>> usual_components(20, are_groups=True)
-    100
+    >>> [usual_components(n) for n in (2, 20, 100, 1000)]
+    [200, 100, 60, 20]
+    >>> usual_components(20, are_bins=True)
+    200
     """
-    of_all = OF_GROUPS if are_groups else OF_ALL
-    return max(min(USUAL, of_all // n_classes), FEWEST)
+    usual = USUAL if are_bins else min(USUAL, max(OF_MANY // n_classes, FEW))
+    return max(min(usual, OF_ALL // n_classes), FEWEST)
 
 
 def usual_steps(noise: float, energy: float) -> int:
@@ -120,17 +121,15 @@ def mixture_of_pairs(
     n_components: int | None,
     max_iter: int | None,
     parities: ParityRelease | None = None,
-    is_grouped: bool = False,
     **training: Any,
 ) -> tuple[MixtureModel, list[float]]:
     """Train a mixture on pairs, as :func:`fit_mixture` does; also returns losses.
 
     If it lacks ``parities`` that clearly exceed their noise, training goes on with
-    them. ``is_grouped`` says that classes are groups of a focus.
+    them.
     """
     target, n_classes = pairs.target(), len(denoised.totals)
-    are_groups = is_grouped and target.own is None
-    usual = usual_components(n_classes, are_groups=are_groups)
+    usual = usual_components(n_classes, are_bins=pairs.are_bins)
     training["n_components"] = n_components or usual
     if max_iter is None:
         max_iter = usual_steps(pairs.noise, float(target.energies.sum()))
@@ -138,7 +137,7 @@ def mixture_of_pairs(
     tables, losses = fit_mixture(target, pairs.sizes, **training)
     if parities is not None:
         tables, losses = _with_parities(
-            parities, tables, losses, target, pairs.sizes, denoised.totals, training
+            parities, tables, losses, target, pairs, denoised.totals, training
         )
     columns = np.split(tables, np.cumsum(pairs.sizes)[:-1], axis=2)
     names = list(denoised.conditionals)
@@ -153,7 +152,7 @@ def _with_parities(
     tables: Floats,
     losses: list[float],
     target: PairTarget,
-    sizes: Sequence[int],
+    pairs: PairModel,
     totals: Floats,
     training: dict[str, Any],
 ) -> tuple[Floats, list[float]]:
@@ -163,7 +162,8 @@ def _with_parities(
     pair is not fitted yet: training goes on for half of the steps. If parities are
     still lacking, components start anew, with signs that have these parities.
     """
-    lacking = parities.target(tables, sizes, totals)
+    sizes, trained = pairs.sizes, pairs.measured_pairs
+    lacking = parities.target(tables, sizes, totals, trained)
     if lacking is None:
         return tables, losses
     if training["own_rate"] > OF_CLASSES:
@@ -171,7 +171,7 @@ def _with_parities(
         tables, more = fit_mixture(
             target, sizes, parities=lacking, begin=tables, **fewer
         )
-        if parities.target(tables, sizes, totals) is None:
+        if parities.target(tables, sizes, totals, trained) is None:
             return tables, losses + more
     anew = {**training, "own_rate": OF_CLASSES}  # signs are of each class: keep them
     return fit_mixture(target, sizes, parities=lacking, **anew)

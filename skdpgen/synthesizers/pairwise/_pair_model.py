@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdpgen.privacy import Ledger, OneHot, Release, sensitivity
-from skdpgen.synthesizers.opening import PublicTables
+from skdpgen.synthesizers.opening import Facts, PublicTables
 from skdpgen.synthesizers.pairwise._affordable import nearest_pairs
 from skdpgen.synthesizers.pairwise._pair_release import (
     Levels,
@@ -23,21 +23,22 @@ from skdpgen.synthesizers.pairwise._public_relations import PublicPairs, with_re
 from skdpgen.tables import CellGroups, each_group
 from skdpgen.training import (
     ClassConditional,
-    Counting,
     NoisyColumn,
     PairPrior,
     PairTarget,
     column_counts,
     conditional_histogram,
     fit_pair,
+    have_all_rows,
     pooled_trust,
     shrunk_to_public,
-    smooth_bins,
+    smooth_classes,
     smooth_pair,
 )
 
 # ----------------------------------------------------------------------------
-# Pairs of columns given the parts of a number: fewer than its bins, and less noise.
+# Pairs of columns by parts of a target: classes, or bins of a number, that are counted
+# together where each by itself would have too few rows for its noise.
 
 Floats = NDArray[np.float64]
 PairOfClass = tuple[int, int, int]  # two columns, and a class or bin
@@ -45,21 +46,46 @@ HALVES = 2  # parts in the first release
 FEWEST = 3  # parts in the second
 
 
-def parts_of_number(
+def parts_of_target(
     denoised: ClassConditional, task: str | None, n_parts: int
 ) -> NDArray[np.int64] | None:
-    """Return which bins of a number make up each of its parts; None for classes.
+    """Return the part that each class is counted in; None if each is its own part.
 
-    Relations of two columns jointly with a number do not show in pooled counts.
-    Relations change slowly along the number, so a few parts show them, and add up
-    to all rows with less noise than many bins do. Parts are cut by released counts.
+    Relations of two columns jointly with the target do not show in pooled counts. They
+    are alike along a number, and in classes that are alike, so a few parts show them,
+    and add up to all rows with less noise than many classes do. Parts follow from
+    released columns: a number is cut in parts of as many rows, and classes are joined
+    two by two, those first whose join loses the least of the differences of columns.
     """
-    if task != "regression" or len(denoised.totals) <= n_parts:
+    n_classes = len(denoised.totals)
+    if n_classes <= n_parts:
         return None
+    if task != "regression":
+        return _alike(denoised, n_parts)
     total = denoised.totals.sum()
     middle = (np.cumsum(denoised.totals) - 0.5 * denoised.totals) / total
     part = np.clip(np.floor(n_parts * middle), 0, n_parts - 1)
     return np.unique(part, return_inverse=True)[1]
+
+
+def _alike(denoised: ClassConditional, n_parts: int) -> NDArray[np.int64]:
+    """Join classes by Ward's rule, by square roots of their columns (Hellinger)."""
+    tables = [np.asarray(table) for table in denoised.conditionals.values()]
+    means = np.sqrt(np.concatenate(tables, axis=1))
+    sizes = np.maximum(denoised.totals, 1.0)
+    part = np.arange(len(sizes))
+    for _ in range(len(sizes) - n_parts):
+        squares = ((means[:, None] - means) ** 2).sum(axis=2)
+        lost = squares * (sizes[:, None] * sizes / (sizes[:, None] + sizes))
+        lost[np.tril_indices(len(sizes))] = np.inf
+        first, second = np.unravel_index(lost.argmin(), lost.shape)
+        both = sizes[[first, second]]
+        means[first] = both @ means[[first, second]] / both.sum()
+        sizes[first] = both.sum()
+        means, sizes = np.delete(means, second, axis=0), np.delete(sizes, second)
+        part[part == second] = first
+        part -= part > second
+    return part
 
 
 def affordable_parts(ledger: Ledger, n_rows: float, widths: list[int]) -> int:
@@ -84,15 +110,17 @@ def affordable_parts(ledger: Ledger, n_rows: float, widths: list[int]) -> int:
 def part_deviations(
     model: "PairModel",
 ) -> dict[Pair, tuple[Floats, NDArray[np.int64]]]:
-    """Return the smoothed deviation of each part of a number from its share of a pair.
+    """Return the smoothed deviation of each part of a target from its share of a pair.
 
-    Also returns the part of each bin. Of two releases of a pair, the later one is used.
+    Also returns the part of each class. Of two releases of a pair, the later one is
+    used.
     """
     smoothed: dict[Pair, tuple[Floats, NDArray[np.int64]]] = {}
     for pair_release in model.measured:
-        if pair_release.of_class is None:
+        part = pair_release.parts(len(model.shares))
+        if part.max() == 0:
             continue
-        joins = np.eye(int(pair_release.of_class.max()) + 1)[pair_release.of_class].T
+        joins = np.eye(int(part.max()) + 1)[part].T
         shares = joins @ model.shares
         for pair, counts, std in pair_release.tables(model.groups):
             expected = np.einsum("hc,cab->hab", joins, model.independent(pair))
@@ -100,42 +128,33 @@ def part_deviations(
             deviations = excess - shares[:, None, None] * excess.sum(axis=0)
             variance = (std / model.n_rows) ** 2
             first, second = model.priors_of(pair)
-            deviations = smooth_bins(deviations, variance, first, second, shares)
-            smoothed[pair] = deviations, pair_release.of_class
+            deviations = smooth_classes(
+                deviations, variance, first, second, shares, are_bins=model.are_bins
+            )
+            smoothed[pair] = deviations, part
     return smoothed
 
 
 def part_energies(model: "PairModel") -> dict[Pair, float]:
-    """Return the squared norm of the deviations of parts of a number."""
+    """Return the squared norm of the deviations of parts of a target."""
     return {
         p: float((deviations**2).sum())
         for p, (deviations, _) in part_deviations(model).items()
     }
 
 
-def bin_deviations(model: "PairModel") -> dict[PairOfClass, Floats]:
-    """Return the deviation of each bin of a number from its share of a pair.
+def class_deviations(model: "PairModel") -> dict[PairOfClass, Floats]:
+    """Return the deviation of each class from its share of a pair.
 
-    If a pair was counted by parts, a bin gets its share of its part.
+    A class, or a bin of a number, gets its share of the part that it was counted in.
     """
-    of_bins: dict[PairOfClass, Floats] = {}
+    of_classes: dict[PairOfClass, Floats] = {}
     for pair, (deviations, of_class) in part_deviations(model).items():
         shares = np.bincount(of_class, model.shares)
         for c, part in enumerate(of_class):
-            of_bins[(*pair, c)] = deviations[part] * model.shares[c] / shares[part]
-    for pair_release in model.measured:
-        if not pair_release.by_class:
-            continue
-        for pair, counts, std in pair_release.tables(model.groups):
-            excess = counts / model.n_rows - model.independent(pair)
-            raw_deviations = excess - model.shares[:, None, None] * excess.sum(axis=0)
-            variance = (std / model.n_rows) ** 2
-            first, second = model.priors_of(pair)
-            deviations = smooth_bins(
-                raw_deviations, variance, first, second, model.shares
-            )
-            of_bins |= {(*pair, c): deviation for c, deviation in enumerate(deviations)}
-    return of_bins
+            share = model.shares[c] / shares[part] if shares[part] else 0.0
+            of_classes[(*pair, c)] = deviations[part] * share
+    return of_classes
 
 
 # ----------------------------------------------------------------------------
@@ -144,6 +163,7 @@ def bin_deviations(model: "PairModel") -> dict[PairOfClass, Floats]:
 MOST_PUBLIC = 5_000  # pairs that are taken from public rows
 BELIEVED = 0.5  # least trust in public relations that private pairs only tested
 Estimate = tuple[Floats, float]  # an excess, and the variance of its noise
+UNCOUNTED = 1e30  # a variance for the infinite one of cells that were not counted
 K = TypeVar("K", Pair, PairOfClass)
 
 
@@ -162,6 +182,8 @@ class PairModel:
         Counts of public rows.
     are_bins : bool, default=False
         Whether classes are bins of a number, in order.
+    earlier : mapping of name to (ndarray, ndarray) or None, default=None
+        Counts of cells of all classes together, and their variances.
     """
 
     def __init__(
@@ -173,6 +195,7 @@ class PairModel:
         stds: Sequence[float] = (),
         public: PublicTables | None = None,
         are_bins: bool = False,
+        earlier: Mapping[Any, tuple[Floats, Floats]] | None = None,
     ) -> None:
         self.are_bins = are_bins
         self.groups, self.measured = groups, measured
@@ -193,7 +216,9 @@ class PairModel:
         self._commons: tuple[dict[Pair, Floats], float] | None = None
         self._public = None
         if len(counts) and all(stds):
-            means, variances = self._group_counts(denoised, counts, stds, public)
+            means, variances = self._group_counts(
+                denoised, counts, stds, public, earlier or {}
+            )
             if public is not None and public.pairs is not None:
                 self.singles = with_relations(
                     groups,
@@ -217,37 +242,57 @@ class PairModel:
         counts: Sequence[Floats],
         stds: Sequence[float],
         public: PublicTables | None,
+        earlier: Mapping[Any, tuple[Floats, Floats]],
     ) -> tuple[list[Floats], list[float]]:
         """Return counts of groups by class, and the variances of their noise.
 
-        Learns single columns from pairs too: each pair adds up to both of them.
-        Estimates of a group's count by class are averaged by precision and denoised
-        like single columns. Groups that single columns estimate as empty stay empty:
-        their count is set to minus infinity.
+        Learns single columns from earlier counts of all classes and from pairs, each of
+        which adds up to both of its columns: estimates of a group's count by class are
+        averaged by precision, and denoised like single columns. Groups that single
+        columns estimate as empty stay empty: their count is set to minus infinity.
         """
-        means = [
-            grouping.add_up(c) for grouping, c in zip(self.groups, counts, strict=True)
-        ]
-        variances = [
-            len(grouping.of_cell) * std**2 / grouping.n_groups
-            for grouping, std in zip(self.groups, stds, strict=True)
-        ]
-        if not self._by_class:
-            return means, variances
-        for pair_release in self._by_class:
+        n_classes = len(self.shares)
+        used = self.measured
+        if public is not None:  # public rows say more of columns than pooled counts do
+            used, earlier = self._by_class, {}
+        means, covariances = [], []
+        for name, grouping, count, std in zip(
+            denoised.conditionals, self.groups, counts, stds, strict=True
+        ):
+            mean = grouping.add_up(count)
+            variance = len(grouping.of_cell) * std**2 / grouping.n_groups
+            covariance = variance * np.eye(n_classes)
+            if name in earlier:
+                sums = grouping.add_up(earlier[name][0])[None]
+                noise = grouping.add_up(np.minimum(earlier[name][1], UNCOUNTED))
+                pooled, each = np.zeros(n_classes, np.int64), each_group(grouping)
+                mean, covariance = corrected(
+                    mean, covariance, sums, noise, each, pooled
+                )
+            means.append(mean)
+            covariances.append(covariance)
+        for pair_release in used:
+            parts = pair_release.parts(n_classes)
             for pair, table, std in pair_release.tables(self.groups):
                 whole = table * (self.n_rows / max(float(table.sum()), 1.0))
                 for side, level in enumerate(self.sides(pair)):
                     j, n_summed = pair[side], table.shape[2 - side]
                     sums, noise = whole.sum(axis=2 - side), n_summed * std**2
-                    means[j], variances[j] = corrected(
-                        means[j], variances[j], sums, noise, level
+                    means[j], covariances[j] = corrected(
+                        means[j], covariances[j], sums, noise, level, parts
                     )
+        variances = [float(np.trace(one)) / n_classes for one in covariances]
+        if not used:
+            return means, variances
+        counted = {j for pair in self.measured_pairs for j in pair}
         estimates: dict[Any, tuple[Floats, Floats]] = {}
         releases = {}
         for j, (name, grouping) in enumerate(
             zip(denoised.conditionals, self.groups, strict=True)
         ):
+            if public is None and j not in counted:  # rows are counted by this column
+                estimates[name] = denoised.marginals[name], self.singles[j]
+                continue
             empty = self.singles[j].max(axis=0) <= 0
             mean = np.where(empty, -np.inf, means[j])
             std = math.sqrt(variances[j])
@@ -257,6 +302,7 @@ class PairModel:
                 denoised.totals,
                 n_ordered=grouping.n_ordered,
                 are_bins=self.are_bins,
+                pooled_std=math.sqrt(covariances[j].sum()),
             )
             if public is not None:
                 public_counts = grouping.add_up(public.columns[name])
@@ -273,6 +319,11 @@ class PairModel:
         else:
             self.singles = [table for _, table in estimates.values()]
         return means, variances
+
+    @property
+    def measured_pairs(self) -> set[Pair]:
+        """The pairs that were released."""
+        return {pair for pair_release in self.measured for pair in pair_release.pairs}
 
     @property
     def every_pair(self) -> tuple[Pair, ...]:
@@ -450,45 +501,25 @@ class PairModel:
             common,
             by_class,
             is_measured,
-            self._countings(places, is_measured),
+            self._part_of_class(),
         )
 
-    def _countings(
-        self, places: Sequence[slice], is_measured: NDArray[np.bool_]
-    ) -> tuple[Counting, ...]:
-        """Return in which parts pairs were counted last; none if it is by class.
+    def _part_of_class(self) -> NDArray[np.int64] | None:
+        """Return the part that a class was counted in last; None if it is by class.
 
-        Parts are those of a number, or all groups of a focus together. How a pair
-        differs between the classes of a part is not known. Single columns differ much
-        between them, so they are free to share the pair's excess. Classes of a target
-        are not, where any pair was counted by class: noise would divide them.
+        How a pair differs between the classes of a part is not known. Single columns
+        differ much between them, so they are free to share the pair's excess.
         """
-        is_divided = bool(self._by_class) and not self.are_bins
-        if is_divided or self._public is not None or len(self.shares) == 1:
-            return ()
-        last = {
-            pair: pair_release
-            for pair_release in self.measured
-            for pair in pair_release.pairs
-        }
-        countings = []
-        for pair_release in self.measured:
-            mask = np.zeros_like(is_measured)
-            for pair in pair_release.pairs:
-                if last[pair] is pair_release:
-                    _set(mask, places[pair[0]], places[pair[1]], True)
-            if mask.any():
-                parts = pair_release.of_class
-                if parts is None:
-                    n_classes = len(self.shares)
-                    parts = np.arange(n_classes) * pair_release.by_class
-                countings.append(Counting(parts, mask))
-        return tuple(countings)
+        if not self.measured or self._public is not None:
+            return None
+        n_classes = len(self.shares)
+        part = self.measured[-1].parts(n_classes)
+        return None if part.max() + 1 == n_classes else part
 
     def _class_deviations(self, trust: float) -> dict[PairOfClass, Floats]:
         """Return the deviation of each class from its share of a common excess."""
-        if self.are_bins and self._public is None:
-            return bin_deviations(self)
+        if self._public is None:
+            return class_deviations(self)
         estimates: dict[PairOfClass, Estimate] = {}
         scales: dict[PairOfClass, float] = {}
         for pair_release in self._by_class:
@@ -538,7 +569,7 @@ def known_pairs(
     released: Release,
     groups: Sequence[CellGroups],
     measured: Sequence[PairRelease],
-    task: str | None,
+    facts: Facts,
     scales: Sequence[float] | None,
     public: PublicTables | None,
 ) -> PairModel | None:
@@ -547,5 +578,9 @@ def known_pairs(
         return None
     sizes = [len(grouping.of_cell) for grouping in groups]
     counts, stds = column_counts(released, sizes, scales)
-    are_bins = task == "regression"
-    return PairModel(denoised, groups, measured, counts, list(stds), public, are_bins)
+    are_bins = facts.task == "regression"
+    has_all = have_all_rows(denoised.totals, denoised.total_std, facts.n_rows)
+    earlier = facts.earlier if has_all else {}
+    return PairModel(
+        denoised, groups, measured, counts, list(stds), public, are_bins, earlier
+    )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from skdpgen.privacy import Histograms, Release, release
 from skdpgen.synthesizers.opening import Opening, cell_scales
@@ -132,26 +132,55 @@ def spread_pair(
 
 
 def corrected(
-    mean: Floats, variance: float, sums: Floats, noise: float, level: CellGroups
-) -> tuple[Floats, float]:
-    """Correct counts of groups by released sums of groups that were joined.
+    mean: Floats,
+    covariance: Floats,
+    sums: Floats,
+    noise: ArrayLike,
+    level: CellGroups,
+    of_class: NDArray[np.int64],
+) -> tuple[Floats, Floats]:
+    r"""Correct counts of groups by class by released sums over groups and classes.
 
-    The error of a sum is shared evenly by its groups: the least squares solution. The
-    returned variance is the mean of the remaining variances.
+    The least squares estimate. The errors of a group's counts have a covariance
+    :math:`\Sigma` of classes, those of other groups are independent. If m groups and,
+    as J says, classes are summed with noise of variance :math:`\tau`, each of the
+    groups is corrected by the residual times :math:`\Sigma J^\top (m J \Sigma J^\top +
+    \tau I)^{-1}`. The returned covariance is the mean over groups.
+
+    Parameters
+    ----------
+    mean : ndarray of shape (n_classes, n_groups)
+    covariance : ndarray of shape (n_classes, n_classes)
+    sums : ndarray of shape (n_parts, n_joined)
+    noise : float or ndarray of shape (n_joined,)
+        Variance of the noise of each sum.
+    level : CellGroups
+        Which groups are joined.
+    of_class : ndarray of int of shape (n_classes,)
+        The part of each class.
 
     Examples
     --------
-    >>> level = CellGroups(np.array([0, 0]), 1, 2)
-    >>> corrected(np.array([[3.0, 5.0]]), 1.0, np.array([[12.0]]), 2.0, level)
-    (array([[4., 6.]]), 0.75)
+    >>> level, of_class = CellGroups(np.array([0, 0]), 1, 2), np.array([0])
+    >>> mean, covariance = corrected(
+    ...     np.array([[3.0, 5.0]]), np.eye(1), np.array([[12.0]]), 2.0, level, of_class
+    ... )
+    >>> mean.tolist(), covariance.tolist()
+    ([[4.0, 6.0]], [[0.75]])
     """
+    joins = np.eye(len(sums))[of_class]
     members = np.bincount(level.of_cell, minlength=level.n_groups)
-    gain = members * variance / (members * variance + noise) / members
-    correction = gain * (sums - level.add_up(mean))
-    remaining_variance = variance * (
-        1.0 - float((gain * members).sum()) / len(level.of_cell)
+    noise = np.broadcast_to(np.asarray(noise, dtype=np.float64), members.shape)
+    of_sums = covariance @ joins  # covariance of counts with sums
+    inverse = np.linalg.inv(
+        members[:, None, None] * (joins.T @ of_sums)
+        + noise[:, None, None] * np.eye(len(sums))
     )
-    return mean + correction[..., level.of_cell], remaining_variance
+    gains = of_sums @ inverse  # (n_joined, n_classes, n_parts)
+    correction = np.einsum("gcp,pg->cg", gains, sums - joins.T @ level.add_up(mean))
+    of_groups = members / members.sum()
+    remaining = covariance - np.einsum("g,gcp,dp->cd", of_groups, gains, of_sums)
+    return mean + correction[:, level.of_cell], remaining
 
 
 # ----------------------------------------------------------------------------
@@ -183,6 +212,13 @@ class PairRelease:
     def by_class(self) -> bool:
         """Whether classes were counted separately."""
         return len(self.released.values[Key.PAIRS]) > 1 and self.of_class is None
+
+    def parts(self, n_classes: int) -> NDArray[np.int64]:
+        """Return the part that each class was counted in."""
+        if self.of_class is not None:
+            return self.of_class
+        n_tables = len(self.released.values[Key.PAIRS])
+        return np.arange(n_classes) if n_tables > 1 else np.zeros(n_classes, np.int64)
 
     def tables(
         self, groups: Sequence[CellGroups]
@@ -277,9 +313,10 @@ def release_pairs(
     """Count pairs of groups, jointly; ``share`` is of what is left of the budget.
 
     With ``levels`` each pair joins groups in its own way, fixed before rows are read;
-    in its histogram a row is one-hot as before. With ``of_class`` classes are counted
-    together, ``by_class`` or not: a row is in one table, as before. Pairs with larger
-    ``weights``, which are public, get larger scales; squares of scales sum to 1. The
+    in its histogram a row is one-hot as before. With ``of_class``, which follows from
+    earlier releases, classes are counted together: a row is in the one table that its
+    own label names, and two rows are in one or in two of them, as before. Pairs with
+    larger ``weights``, which are public, get larger scales; squares sum to 1. The
     certificate says what ``parts`` are, as :func:`kind_of_parts` names them.
     """
     n_classes = labels.n_cells if by_class and labels is not None else 1

@@ -1,7 +1,7 @@
 """Relations of three and more columns that no pair shows: one release of parities."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -50,6 +50,7 @@ USUAL, MOST = 0.06, 0.1  # fractions of the budget of pairs
 LOWEST, FEWEST, HIGHEST = 2, 3, 7  # columns of a set; FEWEST is the least maximum
 WIDEST = 8_000  # total number of sets
 LEAST, ENOUGH = 7.0, 15.0  # noise stds of a parity that holds in all rows
+SURE = 4.0  # noise stds of what a parity lacks beyond what follows from a pair
 OWN = 8  # with more classes, parities are pooled over classes
 
 
@@ -206,9 +207,17 @@ class ParityRelease:
         return [which for k in self.orders for which in combinations(columns, k)]
 
     def target(
-        self, tables: Floats, sizes: Sequence[int], totals: Floats
+        self,
+        tables: Floats,
+        sizes: Sequence[int],
+        totals: Floats,
+        trained: Collection[tuple[int, int]] = (),
     ) -> ParityTarget | None:
         """Return the parities that a mixture lacks; None if none exceeds the noise.
+
+        Pooled parities that follow from a pair of ``trained`` are left out: where the
+        mixture lacks such a pair, training was short, and components that start with
+        signs are of no use.
 
         Parameters
         ----------
@@ -218,13 +227,20 @@ class ParityRelease:
             Groups of each column.
         totals : ndarray of shape (n_classes,)
             Rows of each class, as released.
+        trained : collection of tuple of int
+            Pairs of columns that the mixture was trained on.
         """
         signs = np.concatenate(self.signs)
         means = mean_signs(np.asarray(tables), signs, sizes)
         lacking, mixture_means, shifts = self._significant(means, totals, self.orders)
+        subsets = self.subsets
+        if not self.of_class.any():  # else pairs may be trained on, but not by class
+            own = [
+                not self._follows(subsets[i], means, totals, trained) for i in lacking
+            ]
+            lacking, shifts = lacking[own], shifts[:, own]
         if not len(lacking):
             return None
-        subsets = self.subsets
         goals = np.clip(mixture_means[:, lacking] + shifts[self.of_class], -1.0, 1.0)
         return ParityTarget(signs, [subsets[i] for i in lacking], goals)
 
@@ -249,6 +265,37 @@ class ParityRelease:
             first, second = subsets[i]
             of_pair[first, second] = float(energy)
         return of_pair
+
+    def _follows(
+        self,
+        subset: tuple[int, ...],
+        means: Floats,
+        totals: Floats,
+        trained: Collection[tuple[int, int]],
+    ) -> bool:
+        """Return whether a pooled parity is lacking because a pair in it is.
+
+        If a pair lacks d, its set lacks d times the mean sign of the other columns,
+        unless what the pair lacks depends on them. What is left must exceed the noise.
+        """
+        shares = np.asarray(totals) / np.sum(totals)
+        std, n_rows = self.released.noise_std[Key.PARITIES], float(np.sum(totals))
+        place = {which: i for i, which in enumerate(self.subsets)}
+
+        def mean(which: tuple[int, ...]) -> float:
+            return float(means[list(which)].prod(axis=0).mean(axis=1) @ shares)
+
+        def lack(which: tuple[int, ...]) -> float:
+            released = self.released.values[Key.PARITIES][0, place[which]]
+            return float(released - n_rows * mean(which))
+
+        for pair in combinations(subset, 2):
+            if pair in trained:
+                factor = mean(tuple(j for j in subset if j not in pair))
+                left = lack(subset) - factor * lack(pair)
+                if left**2 <= SURE**2 * (std**2 + n_rows) * (1.0 + factor**2):
+                    return True
+        return False
 
     def _significant(
         self, means: Floats, totals: Floats, orders: tuple[int, ...]
