@@ -26,7 +26,7 @@ NOISY = 0.05
 # How fast a class modifies components. What the bins of a number have of their own is
 # smoothed along the number, so little of it is noise; groups of a focus have their own
 # columns, each with many rows. Classes of a target may be rare.
-OF_BINS, OF_CLASSES = 1.0, 0.1
+OF_BINS, OF_CLASSES = 0.3, 0.1
 FASTER = 3.0  # steps, but for classes of a target, whose scores would suffer
 
 
@@ -38,7 +38,7 @@ def usual_rates(task: str | None, n_classes: int) -> dict[str, float]:
     >>> usual_rates("classification", 2)
     {'own_rate': 0.1, 'speedup': 1.0}
     >>> usual_rates(None, 20)  # groups of a focus
-    {'own_rate': 1.0, 'speedup': 3.0}
+    {'own_rate': 0.3, 'speedup': 3.0}
     """
     if task == "classification" or n_classes == 1:
         return {"own_rate": OF_CLASSES, "speedup": 1.0}
