@@ -48,7 +48,10 @@ class Coupling:
     ) -> dict[Hashable, Codes]:
         """Return new cells of the columns that take part, for rows of one class."""
         columns = {name: codes[name].copy() for name in self.sizes}
-        for maps in self.maps:
+        rounds = self.maps.reshape(
+            -1, *self.maps.shape[-3:]
+        )  # files may have one alone
+        for maps in rounds:
             scores = scores_in_cells(columns, self.sizes, label, known, rng=rng)
             scores = scores @ maps[label].T
             for (name, size), places in zip(self.sizes.items(), scores.T, strict=True):
