@@ -277,26 +277,27 @@ def _line(
 
 def table_of_peers() -> str:
     """Return what peers and ours have of all columns, in the order of the run."""
-    keys = ["method", "y"]
     lines = []
-    for (method, y), group in stored("peers").groupby(keys, sort=False):
-        is_given_up = group.get("given_up", pd.Series(dtype=float)).notna()
-        means = group.select_dtypes("number").mean()
-        line = {"method": method if method in PEERS else f"{method}, y = {y}"}
-        if is_given_up.any():
-            line["k-marginal"] = f"given up after {means['given_up']:.0f} s"
+    for (method, y), group in stored("peers").groupby(["method", "y"], sort=False):
+        line = {"method": method if method in PEERS else f"**{method}**, y = {y}"}
+        scored = group[group["score"].notna()]
+        if scored.empty:
+            line["k-marginal"] = f"given up after {group['given_up'].max():.0f} s"
         else:
-            broken = [row["any"] for row in group["broken"]] / group["rows"]
+            means = scored.select_dtypes("number").mean()
+            spread = f" ± {scored['score'].std():.1f}" if len(scored) > 1 else ""
+            broken = np.array([row["any"] for row in scored["broken"]]) / scored["rows"]
             line |= {
-                "k-marginal": f"{means['score']:.0f}",
+                "k-marginal": f"{means['score']:.0f}{spread}",
+                "pMSE": f"{means['pmse']:.4f}",
                 "two-way": f"{means['two_way_tv']:.3f}",
                 "three-way": f"{means['three_way_tv']:.3f}",
                 "detection": f"{means['detection_auc']:.3f}",
                 "rows against a rule": f"{100 * broken.mean():.1f} %",
-                "fit, s": f"{means['fit_seconds']:.0f}",
+                "fit, s": f"{means['fit_seconds']:.1f}",
                 "peak, MiB": f"{means['peak_mib']:.0f}",
             }
-        lines.append(line | {"n": f"{(~is_given_up).sum()}"})
+        lines.append(line | {"n": f"{len(scored)}"})
     return markdown(pd.DataFrame(lines).fillna("").set_index("method"))
 
 
