@@ -72,6 +72,7 @@ def nist() -> None:
 
     \b
       python -m benchmarks nist run --data FOLDER
+      python -m benchmarks nist peers --data FOLDER
       python -m benchmarks nist page
     """  # noqa: D301 - click wants the character itself
 
@@ -83,6 +84,17 @@ def run_nist(data: Path) -> None:
     table = national2019.read_table(data)
     national2019.store("subsamples", national2019.sub_samples(table))
     national2019.store("national2019", national2019.releases(table))
+
+
+@nist.command("peers")
+@click.argument("names", nargs=-1, type=click.Choice(list(national2019.BESIDE_PEERS)))
+@click.option("--data", type=FOLDER, required=True, help="Folder of the public data.")
+def run_nist_beside_peers(names: tuple[str, ...], data: Path) -> None:
+    """Append releases of NAMES, or of MST, ours and AIM, to the stored rows."""
+    names = names or tuple(national2019.BESIDE_PEERS)
+    table = national2019.read_table(data)
+    table = table[national2019.COLUMNS["all, 24"].split()]
+    national2019.store("peers", national2019.peer_releases(table, names))
 
 
 @nist.command("page")

@@ -1,13 +1,16 @@
 """NIST's table national2019: our releases beside those of its research cycle.
 
 All 27,253 rows are fitted, and releases are compared with the same rows, as the cycle
-does. ``results/nist`` has our rows and what NIST prints; the page is ``nist.md``.
+does. ``results/nist`` has our rows and what NIST prints; the page is ``nist.md``. Peers
+fit the same columns, coded, with the target as one more column.
 """
 
 import json
+import multiprocessing
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -16,9 +19,17 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.discovery import public_schema
-from skdpgen.benchmark._measure_cell import versions
+from benchmarks.peers import METHODS as PEERS
+from benchmarks.peers import Other, Peer, python_of
+from skdpgen.benchmark._measure_cell import peak_mib, versions
 from skdpgen.benchmark._result_tables import markdown
-from skdpgen.metrics import k_marginal_score, pmse, rule_violations
+from skdpgen.metrics import (
+    detection_auc,
+    k_marginal_score,
+    pmse,
+    rule_violations,
+    total_variation,
+)
 from skdpgen.synthesizers import all_synthesizers
 
 PLACE = Path(__file__).parent / "results" / "nist"
@@ -43,6 +54,15 @@ METHODS = ("DPIndependentSynthesizer", "DPPairwiseSynthesizer")
 SCHEMAS = ("public", "discovered")
 N_RELEASES, EPSILON, DELTA = 3, 1.0, 1e-5
 SHARES, N_DRAWS = (0.01, 0.05, 0.2, 0.4), 10
+# Beside peers: what is run, the column that is fitted as y, and releases. Peers treat y
+# as any other column, so one is enough for them.
+BESIDE_PEERS = {
+    "mst": ((STRATUM,), 1),
+    "DPIndependentSynthesizer": ((STRATUM, DECILE), N_RELEASES),
+    "DPPairwiseSynthesizer": ((STRATUM, DECILE), N_RELEASES),
+    "aim": ((STRATUM,), 1),
+}
+LIMIT = 1200.0  # seconds of a release beside peers, with its scores
 # SDNist's inconsistencies, each as what holds in a right row. Left out are child_NOC,
 # which 2,721 real rows break, and those that compare numbers written beside "N".
 RULES = {
@@ -123,11 +143,33 @@ def releases(table: pd.DataFrame) -> Iterator[dict[str, Any]]:
             yield run | _release(table[names], target, schema, method, release)
 
 
+def peer_releases(
+    table: pd.DataFrame, methods: Sequence[str], limit: float = LIMIT
+) -> Iterator[dict[str, Any]]:
+    """Fit and score releases beside those of peers, each in a process of its own."""
+    for method in methods:
+        targets, n_releases = BESIDE_PEERS[method]
+        for target, release in product(targets, range(n_releases)):
+            run = {"columns": "all, 24", "y": target, "schema": "public"}
+            args = (table, target, "public", method, release, True)
+            with multiprocessing.get_context("spawn").Pool(1) as pool:
+                try:
+                    row = pool.apply_async(_release, args).get(limit)
+                except multiprocessing.TimeoutError:
+                    row = {"release": release, "given_up": limit}
+            yield run | {"method": method} | row
+
+
 def _release(
-    real: pd.DataFrame, target: str, schema: str, method: str, release: int
+    real: pd.DataFrame,
+    target: str,
+    schema: str,
+    method: str,
+    release: int,
+    is_beside_peers: bool = False,
 ) -> dict[str, Any]:
     X, y = real.drop(columns=target), real[target]
-    synthesizer = all_synthesizers()[method](
+    synthesizer = _maker(method, len(X))(
         epsilon=EPSILON,
         delta=DELTA,
         adjacency="add_remove",
@@ -139,10 +181,11 @@ def _release(
     synthesizer.fit(X, y)
     seconds = time.perf_counter() - start
     drawn, labels = synthesizer.sample(len(X))
+    costs = {"fit_seconds": seconds, "peak_mib": peak_mib()}
     synthetic = pd.DataFrame(drawn).assign(**{target: np.asarray(labels)})
     synthetic = synthetic[real.columns]
     broken = rule_violations(synthetic, rules_of(list(real)))
-    return {
+    row = {
         "release": release,
         "epsilon": EPSILON,
         "delta": DELTA,
@@ -154,6 +197,22 @@ def _release(
         "fit_seconds": seconds,
         **versions(),
     }
+    if not is_beside_peers:
+        return row
+    distances = {
+        "two_way_tv": total_variation(real, synthetic, order=2),
+        "three_way_tv": total_variation(real, synthetic, order=3),
+        "detection_auc": detection_auc(real, synthetic),
+    }
+    # a peer has a process of its own, and tells what that took
+    return row | distances | costs | getattr(synthesizer, "costs_", {})
+
+
+def _maker(method: str, n_rows: int) -> Any:
+    """Return the class of a method of ours, or what makes a peer."""
+    if method in PEERS:
+        return partial(Peer, method, Other(python_of(method), {}), n_rows)
+    return all_synthesizers()[method]
 
 
 def store(name: str, rows: Iterator[Mapping[str, Any]]) -> None:
@@ -216,6 +275,32 @@ def _line(
     }
 
 
+def table_of_peers() -> str:
+    """Return what peers and ours have of all columns, in the order of the run."""
+    lines = []
+    for (method, y), group in stored("peers").groupby(["method", "y"], sort=False):
+        line = {"method": method if method in PEERS else f"**{method}**, y = {y}"}
+        scored = group[group["score"].notna()]
+        if scored.empty:
+            line["k-marginal"] = f"given up after {group['given_up'].max():.0f} s"
+        else:
+            means = scored.select_dtypes("number").mean()
+            spread = f" ± {scored['score'].std():.1f}" if len(scored) > 1 else ""
+            broken = np.array([row["any"] for row in scored["broken"]]) / scored["rows"]
+            line |= {
+                "k-marginal": f"{means['score']:.0f}{spread}",
+                "pMSE": f"{means['pmse']:.4f}",
+                "two-way": f"{means['two_way_tv']:.3f}",
+                "three-way": f"{means['three_way_tv']:.3f}",
+                "detection": f"{means['detection_auc']:.3f}",
+                "rows against a rule": f"{100 * broken.mean():.1f} %",
+                "fit, s": f"{means['fit_seconds']:.1f}",
+                "peak, MiB": f"{means['peak_mib']:.0f}",
+            }
+        lines.append(line | {"n": f"{len(scored)}"})
+    return markdown(pd.DataFrame(lines).fillna("").set_index("method"))
+
+
 def table_of_samples() -> str:
     """Return scores of sub-samples: the mean over draws, the range, and NIST's."""
     ours, printed = stored("subsamples"), pd.read_csv(PLACE / "printed_samples.csv")
@@ -253,6 +338,7 @@ def table_of_rules() -> str:
 
 TABLES = {
     "scores": table_of_scores,
+    "peers": table_of_peers,
     "samples": table_of_samples,
     "rules": table_of_rules,
 }

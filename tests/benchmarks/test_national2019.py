@@ -12,8 +12,11 @@ from benchmarks.national2019 import (
     RULES,
     filled,
     nist_score,
+    peer_releases,
     rules_of,
 )
+from benchmarks.peers import PLACE
+from tests.benchmarks._fake_peer import write_fake
 
 
 def test_tables_of_the_page_are_those_of_stored_rows():
@@ -63,3 +66,21 @@ def test_sub_samples_come_near_to_the_rows(monkeypatch):
     assert len(scores) == 8
     assert scores[:4] == scores[4:] == sorted(scores[:4])  # there is no industry
     assert scores[3] < 1000
+
+
+def test_a_peer_is_scored_as_ours_or_given_up(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    columns = {name: rng.integers(0, 3, 300) for name in ("SEX", "AGEP", "DVET")}
+    table = pd.DataFrame(columns).assign(PUMA=rng.choice(["a", "b"], 300))
+    python = tmp_path / "dpmm" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    write_fake(python)
+    monkeypatch.setenv(PLACE, str(tmp_path))
+    (row,) = peer_releases(table, ["mst"], limit=300)
+    # the fake copies rows and has costs of its own
+    assert row["rows"] == 300
+    assert 0 <= row["two_way_tv"] <= row["three_way_tv"] <= 1
+    assert (row["fit_seconds"], row["peak_mib"]) == (7.0, 11.0)
+    (row,) = peer_releases(table, ["mst"], limit=0.01)
+    assert row["given_up"] == 0.01
+    assert "score" not in row
