@@ -35,7 +35,8 @@ from skdpgen.synthesizers import all_synthesizers
 PLACE = Path(__file__).parent / "results" / "nist"
 PAGE = Path(__file__).parent / "nist.md"
 FILE, DECILE, STRATUM = "acs_nist_national2019.csv.gz", "PINCP_DECILE", "PUMA"
-TARGETS = (DECILE, STRATUM)  # which column is fitted as y
+FOCUS = "none, focus PUMA"  # no column; rows are counted by PUMA
+TARGETS = (DECILE, STRATUM, FOCUS)  # which column is fitted as y
 # of SDNist: numbers in 20 bins, and codes among them. A code of 264 industries is in no
 # pair, in the version that printed the scores of sub-samples of 24 columns.
 BINNED = {"AGEP": (), "PINCP": (), "POVPIP": ("501",), "PWGTP": (), "WGTP": ()}
@@ -138,7 +139,8 @@ def releases(table: pd.DataFrame) -> Iterator[dict[str, Any]]:
     settings = product(TARGETS, reversed(COLUMNS), SCHEMAS, METHODS, range(N_RELEASES))
     for target, columns, schema, method, release in settings:
         names = COLUMNS[columns].split()
-        if target in names:
+        is_focus = target == FOCUS and method == METHODS[1] and STRATUM in names
+        if target in names or is_focus:
             run = {"columns": columns, "y": target, "schema": schema, "method": method}
             yield run | _release(table[names], target, schema, method, release)
 
@@ -168,22 +170,27 @@ def _release(
     release: int,
     is_beside_peers: bool = False,
 ) -> dict[str, Any]:
-    X, y = real.drop(columns=target), real[target]
+    X, y, given = real, None, {"focus": [STRATUM]}
+    if target != FOCUS:
+        X, y = real.drop(columns=target), real[target]
+        given = {"classes": sorted(y.unique())}
     synthesizer = _maker(method, len(X))(
         epsilon=EPSILON,
         delta=DELTA,
         adjacency="add_remove",
         schema=public_schema(X) if schema == "public" else None,
-        classes=sorted(y.unique()),
         random_state=release,
+        **given,
     )
     start = time.perf_counter()
     synthesizer.fit(X, y)
     seconds = time.perf_counter() - start
-    drawn, labels = synthesizer.sample(len(X))
+    drawn = synthesizer.sample(len(X))
     costs = {"fit_seconds": seconds, "peak_mib": peak_mib()}
-    synthetic = pd.DataFrame(drawn).assign(**{target: np.asarray(labels)})
-    synthetic = synthetic[real.columns]
+    if y is not None:
+        drawn, labels = drawn
+        drawn = pd.DataFrame(drawn).assign(**{target: np.asarray(labels)})
+    synthetic = pd.DataFrame(drawn)[real.columns]
     broken = rule_violations(synthetic, rules_of(list(real)))
     row = {
         "release": release,
