@@ -218,18 +218,22 @@ def test_products_of_rows_are_those_of_the_release(fitted):
         assert mean * of_class.sum() == pytest.approx(products.values[label], abs=1e-2)
 
 
-def test_one_row_moves_the_products_by_root_two_at_most(fitted):
+@pytest.mark.parametrize("by_class", [True, False])
+def test_one_row_moves_the_products_by_root_two_at_most(fitted, by_class):
     """Brute force: all pairs of rows of a small world, each with both labels."""
     _, _, synth = fitted
     products: ScoreProducts = products_of(synth)
+    cells = {name: synth.cells_[name] for name in products.names}
+    scores = NormalScores.of_numbers(synth._model.known, cells, by_class=by_class)
+    products = replace(products, scores=scores)
     rng, d = np.random.default_rng(0), len(products.names)
     n_cells = [synth.cells_[name].n_cells for name in products.names]
     codes = np.stack([rng.integers(0, n, 60) for n in n_cells], axis=1)
     vectors = []
     for label in (0, 1):
         for row in codes:
-            sums = np.zeros((2, d, d))
-            sums[label] = products.of_rows(row[None], np.array([label]))
+            sums = np.zeros((2, d, d))  # the second stays empty if all rows are summed
+            sums[label * by_class] = products.of_rows(row[None], np.array([label]))
             vectors.append(sums.ravel())
     rows = np.array(vectors)
     squares = (rows**2).sum(axis=1)

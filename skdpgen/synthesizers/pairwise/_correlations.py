@@ -107,7 +107,6 @@ def coupling_of(
         {name: column[start : start + n_drawn] for name, column in everyone.items()}
         for start in range(0, len(labels), n_drawn)
     ]
-
     spreads, maps = products.scores.spreads(known), []
     for _ in range(N_ROUNDS):
         sums, correlations = [], []
