@@ -57,8 +57,9 @@ class Release:
         Of the joint, weighted sum under ``adjacency``.
     mu : float
         Gaussian-DP parameter of this release.
-    pooled : tuple of tuple of int or None, default=None
-        Cells of each histogram whose sum over the classes has the noise of one count.
+    of_cells : tuple of ndarray or None, default=None
+        Noise of each cell of each histogram, summed over the classes, in units of the
+        noise of one count. None if each is the square root of the number of classes.
     """
 
     values: Mapping[str, Any]
@@ -66,7 +67,7 @@ class Release:
     sensitivity: float
     mu: float
     adjacency: Adjacency
-    pooled: tuple[tuple[int, ...], ...] | None = None
+    of_cells: tuple[NDArray[np.float64], ...] | None = None
 
 
 def release(

@@ -482,7 +482,7 @@ def class_conditional_model(
     for (name, column), counts, std, of_cells in zip(
         cells.items(), blocks, stds, pooled_stds, strict=True
     ):
-        pooled_std, gaps = std * math.sqrt(len(counts)), list(column.gaps)
+        pooled_std, gaps = float(of_cells.max()), list(column.gaps)
         if name in earlier_counts:
             counts = join_counts(counts, of_cells**2, *earlier_counts[name])
             variances = earlier_counts[name][1]
@@ -526,13 +526,15 @@ def pooled_noise(
     released: Release, blocks: Sequence[Floats], stds: Floats
 ) -> list[Floats]:
     """Return the noise of each cell of each column, all classes together."""
-    noise = []
-    for j, (block, std) in enumerate(zip(blocks, stds, strict=True)):
-        of_cells = np.full(block.shape[1], float(std) * math.sqrt(len(block)))
-        if released.pooled:
-            of_cells[list(released.pooled[j])] = std
-        noise.append(of_cells)
-    return noise
+    if released.of_cells is not None:
+        return [
+            float(std) * np.asarray(factors)
+            for std, factors in zip(stds, released.of_cells, strict=True)
+        ]
+    return [
+        np.full(block.shape[1], float(std) * math.sqrt(len(block)))
+        for block, std in zip(blocks, stds, strict=True)
+    ]
 
 
 def join_counts(

@@ -49,7 +49,7 @@ def test_without_gaps_nothing_is_pooled():
     cells = {"number": replace(CELLS["number"], gaps=()), "colour": CELLS["colour"]}
     assert class_histograms(cells).pooled is None
     counts = np.arange(12.0).reshape(2, 6)
-    assert with_shared_gaps(released(counts), cells).pooled is None
+    assert with_shared_gaps(released(counts), cells).of_cells is None
 
 
 def test_groups_of_rows_have_no_pooled_cells():
@@ -78,7 +78,9 @@ def test_the_count_of_a_gap_is_divided_among_the_classes():
     np.testing.assert_allclose(values[:, 0], [40 / 3, 80 / 3])
     np.testing.assert_allclose(values[:, 3], [8 / 3, 16 / 3])
     np.testing.assert_array_equal(values[:, [1, 2, 4, 5]], counts[:, [1, 2, 4, 5]])
-    assert shared.pooled == ((0, 3), ())
+    two = np.sqrt(2.0)
+    np.testing.assert_array_equal(shared.of_cells[0], [1.0, two, two, 1.0])
+    np.testing.assert_array_equal(shared.of_cells[1], [two, two])
 
 
 @pytest.mark.parametrize("n_classes", [1, 2, 9])

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from skdpgen import DPPairwiseSynthesizer
-from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget
+from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget, Release
 from skdpgen.synthesizers.pairwise import _measuring
 from skdpgen.synthesizers.pairwise._pair_release import (
     corrected,
@@ -17,7 +17,7 @@ from skdpgen.synthesizers.pairwise._pair_release import (
     spread_pair,
 )
 from skdpgen.tables import CategoryCells, CellGroups, NumberCells, Rows, each_group
-from skdpgen.training import column_counts
+from skdpgen.training import column_counts, pooled_noise
 
 INF = float("inf")
 LABELS = [str(i) for i in range(6)]
@@ -50,7 +50,6 @@ def measured(X, y, adjacency, monkeypatch, first=None):
         rows=Rows.read(X, y, task="classification"),
         ledger=Ledger(PrivacyBudget(INF, 1e-5, Adjacency(adjacency))),
         facts=SimpleNamespace(n_rows=400),
-        count_earlier=lambda known: None,
     )
     with monkeypatch.context() as patched:
         patched.setattr(_measuring, "release", recorded)
@@ -94,6 +93,38 @@ def test_levels_add_up_to_the_counts_of_rows(monkeypatch):
         np.testing.assert_allclose(block.sum(axis=1), by_class, rtol=1e-6)
     jobs = X["job"].value_counts().reindex(list("abcdefghij"))
     np.testing.assert_allclose(counts[1].sum(axis=0), jobs, rtol=1e-6)
+
+
+def test_the_noise_stated_of_a_cell_of_two_levels_is_its_noise():
+    # a group of one cell, as of missing values, has another noise than one of eight
+    rng = np.random.default_rng(0)
+    groups = [CellGroups(np.repeat([0, 1, 2], [8, 3, 1]), 3, 2)]
+    truth, n_classes, scale = rng.uniform(20, 60, (5, 12)), 5, (0.8, 0.5)
+    totals = truth.sum(axis=0)
+    marginal = totals / totals.sum()
+
+    def level(values, std):
+        values = values + std * rng.normal(size=values.shape)
+        return Release({"columns": values}, {"columns": std}, 1.0, 1.0, "replace")
+
+    errors = []
+    for _ in range(2000):
+        released, scales = _measuring.both_levels(
+            (level(scale[0] * totals[None], 3.0), scale[:1]),
+            (level(scale[1] * groups[0].add_up(truth), 1.5), scale[1:]),
+            groups,
+            [marginal],
+        )
+        (counts,), stds = column_counts(released, [12], scales)
+        errors.append(counts.sum(axis=0) - totals)
+    errors = np.array(errors)
+    (stated,) = pooled_noise(released, [counts], stds)
+    np.testing.assert_allclose(errors.std(axis=0), stated, rtol=0.1)  # 6 std errors
+    assert (np.abs(errors.mean(axis=0)) < 0.15 * stated).all()  # 6 std errors
+    for end in (2, 8, 11):  # sums of cells: no more than of independent ones
+        assert errors[:, :end].sum(axis=1).std() < 1.1 * np.hypot.reduce(stated[:end])
+    both = 1 / (1 / (3.0 / scale[0]) ** 2 + 1 / (n_classes * (1.5 / scale[1]) ** 2))
+    assert stated[11] == pytest.approx(np.sqrt(both))  # alone: the mean by precision
 
 
 def test_many_classes_are_counted_at_two_levels():

@@ -216,8 +216,12 @@ def with_shared_gaps(
         shares = of_class / of_class.sum()
     counts[:, places] = np.outer(shares, totals)
     values = {**released.values, Key.COLUMNS.value: counts}
-    pooled = tuple(tuple(map(int, k)) for k in gaps)
-    return replace(released, values=values, pooled=pooled)
+    of_cells = [
+        np.full(column.n_cells, math.sqrt(len(counts))) for column in cells.values()
+    ]
+    for noise, of_column in zip(of_cells, gaps, strict=True):
+        noise[of_column] = 1.0
+    return replace(released, values=values, of_cells=tuple(of_cells))
 
 
 def _gaps(column: Any) -> Sequence[int]:

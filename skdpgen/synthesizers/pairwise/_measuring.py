@@ -84,6 +84,7 @@ Floats = NDArray[np.float64]
 FINE = 0.2  # budget fraction, of columns, for cells of all classes together
 NOISE_OF_GROUP = 1.0  # least rows of a group in each class, in noise stds
 FEWEST = 4  # groups of a column
+NEAR_ZERO = 1e-12  # instead of no noise
 COARSER = 0.5  # largest ratio of groups to cells for which two levels pay off
 
 
@@ -136,7 +137,7 @@ def measure_two_levels(
     released : Release
         Counts of all cells by class.
     scales : tuple of float
-        Noise is that of the release, divided by the scale of a column.
+        Noise by class is that of the release, divided by the scale of a column.
     """
     sizes = tuple(column.n_cells for column in cells.values())
     budget = share * opening.ledger.remaining
@@ -150,13 +151,11 @@ def measure_two_levels(
     )
     counts, stds = column_counts(fine, sizes, scales)
     total = opening.facts.n_rows
-    marginals, counted = [], {}
-    for (name, column), (count,), std in zip(cells.items(), counts, stds, strict=True):
+    marginals = []
+    for column, (count,), std in zip(cells.values(), counts, stds, strict=True):
         n_ordered = column.n_known if column.is_ordered else 0
         histogram = denoised_histogram(count, float(std), total, n_ordered=n_ordered)
         marginals.append(histogram / total)
-        counted[name] = count, np.full(len(count), float(std) ** 2)
-    opening.count_earlier(counted)
     groups = tuple(
         group_cells(column, marginal, n_groups)
         for column, marginal in zip(cells.values(), marginals, strict=True)
@@ -171,35 +170,59 @@ def measure_two_levels(
         share=(1 - FINE) * budget,
         n_classes=n_classes_of(labels),
     )
-    return spread_groups(coarse, group_scales, groups, marginals)
+    return both_levels((fine, scales), (coarse, group_scales), groups, marginals)
 
 
-def spread_groups(
-    released: Release,
-    scales: Sequence[float],
+def both_levels(
+    fine: tuple[Release, Sequence[float]],
+    coarse: tuple[Release, Sequence[float]],
     groups: Sequence[CellGroups],
     marginals: Sequence[Floats],
 ) -> tuple[Release, tuple[float, ...]]:
-    """Share counts of groups among their cells; sums of cells keep their noise."""
-    blocks, finer = [], []
-    sizes = [grouping.n_groups for grouping in groups]
-    counts, _ = column_counts(released, sizes, scales)
-    for grouping, count, scale, marginal in zip(
-        groups, counts, scales, marginals, strict=True
+    r"""Return two releases, of cells and of groups by class, as one of cells by class.
+
+    Counts of a group by class are shared among its cells in the proportions of
+    ``marginals``. The sum of a cell over the classes is estimated from both releases by
+    least squares: its own count f has noise :math:`\sigma`; k of them add up to their
+    group, whose counts by class have a sum with noise :math:`\tau`. The group corrects
+    each of its cells by :math:`w = \sigma^2 / (k \sigma^2 + \tau^2)` of the difference,
+    and :math:`\sigma \sqrt{1 - w}` is the noise of a cell that is left. Errors of cells
+    of one group are negatively correlated, so sums of cells have at most the noise of
+    independent ones. Classes get equal parts of what a cell changes.
+    """
+    scales, values, of_cells = [], [], []
+    sizes = [len(grouping.of_cell) for grouping in groups]
+    n_groups = [grouping.n_groups for grouping in groups]
+    for grouping, (count,), fine_std, by_class, coarse_std, scale, marginal in zip(
+        groups,
+        *column_counts(fine[0], sizes, fine[1]),
+        *column_counts(coarse[0], n_groups, coarse[1]),
+        coarse[1],
+        marginals,
+        strict=True,
     ):
-        n_cells = len(grouping.of_cell)
-        mass = grouping.add_up(marginal)[grouping.of_cell]
-        even = (
-            1.0
-            / np.bincount(grouping.of_cell, minlength=grouping.n_groups)[
-                grouping.of_cell
-            ]
+        group, n_classes = grouping.of_cell, len(by_class)
+        in_group = np.bincount(group, minlength=grouping.n_groups)
+        mass = grouping.add_up(marginal)[group]
+        within = np.where(
+            mass > 0, marginal / np.where(mass > 0, mass, 1.0), 1.0 / in_group[group]
         )
-        within = np.where(mass > 0, marginal / np.where(mass > 0, mass, 1.0), even)
-        finer.append(shortened(scale * math.sqrt(n_cells / grouping.n_groups)))
-        blocks.append(finer[-1] * count[:, grouping.of_cell] * within)
-    values = {Key.COLUMNS.value: np.concatenate(blocks, axis=1)}
-    return replace(released, values=values), tuple(finer)
+        variance = in_group * fine_std**2 + n_classes * coarse_std**2
+        weight = (fine_std**2 / np.maximum(variance, NEAR_ZERO))[group]
+        lacking = (by_class.sum(axis=0) - grouping.add_up(count))[group]
+        sums = count + weight * lacking
+        spread = by_class[:, group] * within
+        spread += (sums - spread.sum(axis=0)) / n_classes
+        scales.append(shortened(scale * math.sqrt(len(group) / grouping.n_groups)))
+        values.append(scales[-1] * spread)
+        std_by_class = coarse_std * scale / scales[-1]
+        of_cells.append(fine_std * np.sqrt(1.0 - weight) / max(std_by_class, NEAR_ZERO))
+    released = replace(
+        coarse[0],
+        values={Key.COLUMNS.value: np.concatenate(values, axis=1)},
+        of_cells=tuple(of_cells),
+    )
+    return released, tuple(scales)
 
 
 @asked("step")
