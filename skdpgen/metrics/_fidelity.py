@@ -221,7 +221,7 @@ def marginal_distances(
     if n_bins < 2:
         raise ValueError(f"n_bins must be at least 2. Got {n_bins!r} instead.")
     real_frame = joined(real)
-    columns = _discretise(real_frame, joined(synthetic), n_bins)
+    columns = discretised(real_frame, joined(synthetic), n_bins)
     names = list(real_frame.columns)
     order = min(order, len(columns))
     if order < 2:
@@ -231,7 +231,7 @@ def marginal_distances(
     return pd.Series([_together([columns[j] for j in js]) for js in chosen], index)
 
 
-def _discretise(
+def discretised(
     real: pd.DataFrame, synthetic: pd.DataFrame, n_bins: int
 ) -> list[Cells]:
     if not (len(real) and len(synthetic)):

@@ -51,7 +51,8 @@ from skdpgen.tables._rules import (
 )
 from skdpgen.tables._schema_text import schema_html, schema_text
 from skdpgen.tables._sdv import columns_of_sdv, sdv_of_columns
-from skdpgen.tables._text_forms import read_number
+from skdpgen.tables._text_forms import read_number, read_time
+from skdpgen.tables._time_forms import form_of_all
 from skdpgen.utils import (
     Frame,
     Labels,
@@ -63,6 +64,7 @@ from skdpgen.utils import (
 # Bounds and categories read from rows: of public rows, or with a leak.
 
 MAX_DECIMALS = 3
+FEW_DATES = 12  # with no more distinct ones, dates in text are categories
 
 
 def sorted_values(series: "pd.Series[Any]") -> list[Any]:
@@ -80,7 +82,12 @@ def infer_column(series: "pd.Series[Any]", kind: Kind) -> Column:
     if kind is Kind.BOOLEAN:
         return Boolean(nullable=nullable)
     if kind is Kind.TEXT:
-        return Categorical(sorted(set(map(str, series.dropna()))), nullable=nullable)
+        texts = sorted(set(map(str, series.dropna())))
+        form = form_of_all(texts) if len(texts) > FEW_DATES else None
+        if form is None:
+            return Categorical(texts, nullable=nullable)
+        texts.sort(key=lambda text: read_time(text, form))
+        return Datetime(texts[0], texts[-1], nullable=nullable, format=form)
     if kind is Kind.DATETIME:
         times = series.dropna()
         if isinstance(times.dtype, pd.CategoricalDtype):

@@ -1,7 +1,9 @@
 """Common forms of dates and times in text, recognised by public rules."""
 
 import itertools
+import math
 import re
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -262,3 +264,34 @@ def chosen_iso_form(
         return ISO_TIMES[best] + ZONES[zone], n_times
     has_zone = by_zone[0] <= least
     return (ISO_TIMES[best] + "Z" if has_zone else None), n_times
+
+
+# ---------------------------------------------------------------------- public texts
+
+
+def form_of_all(texts: Sequence[str]) -> str | None:
+    """Return the form in which all of some public texts are times; None if none is.
+
+    Examples
+    --------
+    >>> form_of_all(["31.12.2024", "01.02.2025"]), form_of_all(["31.12.2024", "never"])
+    ('%d.%m.%Y', None)
+    >>> form_of_all(["2024-02-29T08:15:00Z"]), form_of_all(["01/02/2024"])
+    ('%Y-%m-%dT%H:%M:%SZ', None)
+    """
+    counts, isos = np.zeros(len(FORM_CELLS)), np.zeros(len(ISO_FORMS))
+    for text in texts:
+        written, place = form_of(text), iso_place(text)
+        if written is not None:
+            counts[PLACES[written]] += 1
+        elif place is not None:
+            isos[place] += 1
+    candidates = (
+        chosen_form(counts, 0.0, 0.0)[0],
+        chosen_iso_form(isos, 0.0, 0.0, 0.0)[0],
+        AS_PANDAS,
+    )
+    for form in candidates:
+        if form and all(math.isfinite(read_time(text, form)) for text in texts):
+            return form
+    return None

@@ -131,6 +131,19 @@ def test_inference_finds_bounds_and_categories():
     assert schema.columns["customer_since"].whole_days
 
 
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y", "%Y-%m-%d %H:%M:%S"])
+def test_inference_reads_dates_that_are_text(form):
+    days = pd.date_range("2023-12-20", periods=30, freq="D").strftime(form)
+    texts = pd.Series([*days[::-1], None], dtype=object)
+    column = Schema.infer(pd.DataFrame({"day": texts})).columns["day"]
+    assert (column.format, column.nullable) == (form, True)
+    assert column.lower.startswith("2023-12-20")
+    assert column.upper.startswith("2024-01-18")
+    for others in ([*days, "never"], days[:12]):  # words beside; too few to be a date
+        mixed = pd.DataFrame({"day": pd.Series(list(others), dtype=object)})
+        assert isinstance(Schema.infer(mixed).columns["day"], Categorical)
+
+
 def test_inference_survives_columns_without_values():
     frame = pd.DataFrame(
         {
