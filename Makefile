@@ -92,6 +92,7 @@ tables: $(VENV)/.user
 	$(TABLES) benchmarks/results/reproductions --into benchmarks/reproductions.md
 	$(TABLES) benchmarks/results/speed --into benchmarks/speed.md
 	$(BIN)/python benchmarks/discovery.py page benchmarks/benchmarks.md
+	$(BIN)/python -m benchmarks triples
 	$(BIN)/python -m benchmarks nist page
 	$(BIN)/python -m benchmarks paper page
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 import pandas as pd
 
-from benchmarks import national2019
+from benchmarks import national2019, triples
 from benchmarks.catalogue import CATALOGUE
 from benchmarks.devices import compare_devices
 from benchmarks.fit_costs import AXES, fit_costs, tabulate_costs
@@ -299,6 +299,18 @@ def fits(
         _append(output, row)
         rows.append(row)
     click.echo(tabulate_costs(rows))
+
+
+@main.command("triples")
+@click.option("--data", type=FOLDER, help="Folder of the public data.")
+def bound_triples(data: Path | None) -> None:
+    """Bound what counts of three columns could gain; without data, fill the page."""
+    if data is not None:
+        for row in triples.bounds(data):
+            click.echo(row)
+            _append(triples.ROWS, row)
+    page = triples.PAGE.read_text(encoding="utf-8")
+    triples.PAGE.write_text(triples.filled(page), encoding="utf-8")
 
 
 @main.command()

@@ -1,6 +1,7 @@
 """How much counts of three columns could gain, at most, beyond pairs.
 
     python -m benchmarks triples --data FOLDER
+    python -m benchmarks triples
 
 For each table and epsilon, a fit of DP-Pairwise is compared with the rows it was fitted
 to, triple by triple. Each table of a triple is first raked to the true tables of its
@@ -12,16 +13,20 @@ contradict each other. So its gain is more than that of any method that selects 
 counts triples. The best k and the best of three resolutions count.
 """
 
+import json
 import math
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from benchmarks.known_tables import read_split
 from skdpgen import DPPairwiseSynthesizer
+from skdpgen.benchmark._result_tables import markdown
 from skdpgen.metrics import marginal_distances
 from skdpgen.metrics._fidelity import column_sets, discretised
 from skdpgen.metrics._frames import joined
@@ -41,6 +46,10 @@ RESOLUTIONS = 4, 8, 16  # cells of a number
 SPARE, TINY = 1e-6, 1e-12  # shares, so that no cell of a model is impossible
 N_RAKED = 10
 N_DRAWN = 200_000  # rows, so that drawing them adds little to distances
+
+ROWS = Path(__file__).parent / "results" / "triples.jsonl"
+PAGE = Path(__file__).parent / "benchmarks.md"
+MARKED = re.compile(r"<!-- triples -->\n.*?<!-- /triples -->", re.DOTALL)
 
 Floats = NDArray[np.float64]
 
@@ -120,3 +129,27 @@ def _gain(truth: Floats, by_pairs: Floats, noise: float, n_rows: int) -> float:
     variance = (noise / n_rows) ** 2 + truth / n_rows
     of_count = np.sqrt(variance * 2 / math.pi)  # mean absolute error
     return 0.5 * float(np.maximum(np.abs(truth - by_pairs) - of_count, 0.0).sum())
+
+
+def table_of_bounds() -> str:
+    """Return the stored bounds as a table: means, and the largest of the releases."""
+    frame = pd.DataFrame(map(json.loads, ROWS.read_text().splitlines()))
+    lines = []
+    for (table, epsilon), rows in frame.groupby(["table", "epsilon"], sort=False):
+        gains = 100 * rows["gain"]
+        lines.append(
+            {
+                "table": table,
+                "ε": f"{epsilon:g}",
+                "three-way": f"{rows['three_way'].mean():.4f}".lstrip("0"),
+                "gain, % of it": f"{gains.mean():.1f} ({gains.max():.1f})",
+                "releases": len(rows),
+            }
+        )
+    return markdown(pd.DataFrame(lines).set_index("table"))
+
+
+def filled(page: str) -> str:
+    """Return the page with the table between its marks."""
+    table = f"<!-- triples -->\n{table_of_bounds()}\n<!-- /triples -->"
+    return MARKED.sub(lambda _: table, page)
