@@ -142,7 +142,7 @@ def test_without_noise_the_releases_are_the_tables_of_pairs(name):
     for one in synth.pair_releases_:
         assert math.hypot(*one.scales) == pytest.approx(1.0)
         levels = dict(zip(one.pairs, one.levels or (), strict=False))
-        for (j, k), counts, std in one.tables(synth.groups_):
+        for (j, k), _, counts, std in one.tables(synth.groups_):
             first, second = (synth.groups_[i].of_cell[codes[:, i]] for i in (j, k))
             if levels:
                 first, second = (

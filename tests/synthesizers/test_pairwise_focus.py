@@ -160,7 +160,7 @@ def test_with_a_target_a_focus_lowers_the_noise_of_its_pairs():
 
 def shapes(synthesizer):
     first = synthesizer.pair_releases_[0]
-    return [t.shape[1:] for _, t, _ in first.tables(synthesizer.groups_)]
+    return [t.shape[1:] for _, _, t, _ in first.tables(synthesizer.groups_)]
 
 
 def test_scales_of_weighted_histograms_have_norm_one_at_most():

@@ -7,16 +7,31 @@ import pandas as pd
 import pytest
 
 from skdpgen import DPPairwiseSynthesizer
-from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget, Release
+from skdpgen.privacy import (
+    Adjacency,
+    Ledger,
+    PrivacyBudget,
+    Release,
+    insecure_noise_seed,
+)
 from skdpgen.synthesizers.pairwise import _measuring
 from skdpgen.synthesizers.pairwise._pair_release import (
     corrected,
+    corrected_pair,
     finest_groups,
     pair_levels,
     shared_cells,
     spread_pair,
 )
-from skdpgen.tables import CategoryCells, CellGroups, NumberCells, Rows, each_group
+from skdpgen.tables import (
+    CategoryCells,
+    CellGroups,
+    NumberCells,
+    Numeric,
+    Rows,
+    Schema,
+    each_group,
+)
 from skdpgen.training import column_counts, pooled_noise
 
 INF = float("inf")
@@ -192,6 +207,53 @@ def test_sums_correct_their_parts_as_least_squares_would():
     after = (before - gain @ adds_up @ before).reshape(3, 6, 3, 6)
     np.testing.assert_allclose(found.ravel(), expected)
     np.testing.assert_allclose(remaining, np.einsum("cgdg->cd", after) / 6)
+
+
+def test_a_coarse_table_corrects_a_fine_one_as_least_squares_would():
+    """Against the normal equations of all cells of a pair."""
+    rng = np.random.default_rng(2)
+    sides = (
+        CellGroups(np.array([0, 0, 1, 1, 1]), 2, 5),
+        CellGroups(np.array([0, 1, 1]), 2, 0),
+    )
+    table, sums = rng.normal(size=(5, 3)), rng.normal(size=(2, 2))
+    found, remaining = corrected_pair(table, 3.0, sums, 2.0, sides)
+    adds_up = np.kron(np.eye(2)[sides[0].of_cell], np.eye(2)[sides[1].of_cell]).T
+    inverse = np.linalg.inv(3.0 * adds_up @ adds_up.T + 2.0 * np.eye(4))
+    gain = 3.0 * adds_up.T @ inverse
+    expected = table.ravel() + gain @ (sums.ravel() - adds_up @ table.ravel())
+    after = 3.0 * np.eye(15) - gain @ adds_up * 3.0
+    np.testing.assert_allclose(found.ravel(), expected)
+    assert remaining == pytest.approx(np.trace(after) / 15)
+    unchanged, none_left = corrected_pair(table, 0.0, sums, 0.0, sides)
+    np.testing.assert_array_equal(unchanged, table)
+    assert none_left == 0.0
+
+
+@pytest.mark.filterwarnings("ignore::skdpgen.exceptions.NotPrivateWarning")
+def test_strong_pairs_are_counted_finely_and_weak_ones_as_before():
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=8_000)
+    X = pd.DataFrame(
+        {
+            "a": a,
+            "b": a + 0.01 * rng.normal(size=8_000),
+            "c": rng.normal(size=8_000),
+            "d": 0.5 * a + rng.normal(size=8_000),
+        }
+    )
+    bounds = Schema({name: Numeric(-4.0, 4.0) for name in X})
+    with insecure_noise_seed(0):
+        synth = DPPairwiseSynthesizer(1.0, delta=1e-5, schema=bounds, random_state=0)
+        synth.fit(X)
+    first, last = (
+        {pair: table.shape[1:] for pair, _, table, _ in one.tables(synth.groups_)}
+        for one in synth.pair_releases_
+    )
+    whole = tuple(synth.groups_[j].n_groups for j in (0, 1))
+    assert last[0, 1] == whole != first[0, 1]
+    assert all(last[pair] in (first[pair], whole) for pair in last)
+    assert last[0, 3] == first[0, 3]  # it would have more noise than relation
 
 
 def test_a_sum_over_all_classes_leaves_their_differences():

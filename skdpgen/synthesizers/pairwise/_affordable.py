@@ -18,6 +18,7 @@ MAX_WIDTH = 4_000  # groups of all columns together
 PUBLIC_WIDTH = 500  # the same if public rows are counted for all pairs
 TRIAL_WIDTH = 1_000  # the same if all pairs come from public rows, without noise
 TRUST_PAIRS = 30  # pairs that test whether public rows are right
+NOISE_OF_FINE = 0.1  # most noise of a fine table, in energies of its relation
 KEPT = 0.3  # part of the noise variance that remains after smoothing
 
 
@@ -151,3 +152,37 @@ def worth_measuring(
     lost_energy = strength.sum() - np.cumsum(strength)
     noise = KEPT * unit_variance * number * cells
     return tuple(order[: int(np.argmin(lost_energy + noise)) + 1])
+
+
+def worth_refining(
+    energies: Mapping[K, float],
+    cells: Mapping[K, tuple[int, int]],
+    unit_variance: float,
+) -> set[K]:
+    """Return the pairs to count finely, among those that are measured again.
+
+    Their tables may have more cells than those of the first release. More cells have
+    more noise in total; it pays where the relation is much stronger than that.
+
+    Parameters
+    ----------
+    energies : mapping of pair to float
+        Of the pairs that are measured again.
+    cells : mapping of pair to (int, int)
+        Number of cells of the first release, and of a fine table.
+    unit_variance : float
+        Of a cell's noise, if a single pair were measured.
+
+    Examples
+    --------
+    >>> energies, cells = {"ab": 9.0, "ac": 0.1}, {"ab": (4, 9), "ac": (4, 9)}
+    >>> worth_refining(energies, cells, 0.1)
+    {'ab'}
+    """
+    variance = KEPT * unit_variance * len(energies)
+    return {
+        pair
+        for pair, energy in energies.items()
+        if cells[pair][0] < cells[pair][1]
+        and variance * cells[pair][1] <= NOISE_OF_FINE * energy
+    }

@@ -37,6 +37,7 @@ from skdpgen.synthesizers.pairwise._affordable import (
     public_pairs,
     widest_groups,
     worth_measuring,
+    worth_refining,
 )
 from skdpgen.synthesizers.pairwise._correlations import measure_products
 from skdpgen.synthesizers.pairwise._focus import (
@@ -56,8 +57,10 @@ from skdpgen.synthesizers.pairwise._pair_release import (
     Pair,
     PairRelease,
     column_groups,
+    each_pair,
     finest_groups,
     kind_of_parts,
+    n_cells,
     pair_levels,
     release_pairs,
 )
@@ -508,7 +511,7 @@ def measure_pairs(
         level_of = dict(zip(pairs, levels or (), strict=False))
         weights = dict(zip(pairs, pair_weights(cells, focus, pairs), strict=True))
         pairs = pairs_that_matter(model, pairs, class_energies, ledger, weights)
-        levels = tuple(level_of[pair] for pair in pairs) if levels else None
+        levels = finer_levels(model, pairs, level_of, ledger) if levels else None
     by_class = by_class and bool(n_pairs)
     widths = [groups[j].n_groups * groups[k].n_groups for j, k in pairs]
     opening.step("pairs by class" if by_class else "pairs")
@@ -524,6 +527,24 @@ def measure_pairs(
         of_class=parts,
     )
     opening.measured = replace(opening.measured, pair_releases=(*rounds, last))
+
+
+def finer_levels(
+    model: PairModel,
+    pairs: Sequence[Pair],
+    level_of: Mapping[Pair, Levels],
+    ledger: Ledger,
+) -> tuple[Levels, ...]:
+    """Return the levels of the last release: finest where a relation is strong."""
+    delta = sensitivity(OneHot(1), ledger.budget.adjacency)
+    unit = ledger.noise_std(share=ledger.remaining, sensitivity=delta)
+    finest = dict(zip(pairs, each_pair(model.groups, pairs), strict=True))
+    cells = {pair: (n_cells(level_of[pair]), n_cells(finest[pair])) for pair in pairs}
+    energies = model.energies()
+    chosen = worth_refining(
+        {pair: energies[pair] for pair in pairs}, cells, (unit / model.n_rows) ** 2
+    )
+    return tuple(finest[pair] if pair in chosen else level_of[pair] for pair in pairs)
 
 
 def pairs_that_matter(

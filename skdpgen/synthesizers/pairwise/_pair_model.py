@@ -17,6 +17,8 @@ from skdpgen.synthesizers.pairwise._pair_release import (
     Pair,
     PairRelease,
     corrected,
+    corrected_pair,
+    joins_of,
     spread_pair,
 )
 from skdpgen.synthesizers.pairwise._public_relations import PublicPairs, with_relations
@@ -117,13 +119,15 @@ def part_deviations(
     used.
     """
     smoothed: dict[Pair, tuple[Floats, NDArray[np.int64]]] = {}
-    for pair_release in model.measured:
+    for pair_release in reversed(model.measured):
         part = pair_release.parts(len(model.shares))
         if part.max() == 0:
             continue
         joins = np.eye(int(part.max()) + 1)[part].T
         shares = joins @ model.shares
-        for pair, counts, std in pair_release.tables(model.groups):
+        for pair, _, counts, std in pair_release.tables(model.groups):
+            if pair in smoothed:
+                continue
             expected = np.einsum("hc,cab->hab", joins, model.independent(pair))
             excess = counts / model.n_rows - expected
             deviations = excess - shares[:, None, None] * excess.sum(axis=0)
@@ -275,9 +279,9 @@ class PairModel:
             covariances.append(covariance)
         for pair_release in used:
             parts = pair_release.parts(n_classes)
-            for pair, table, std in pair_release.tables(self.groups):
+            for pair, sides, table, std in pair_release.tables(self.groups):
                 whole = table * (self.n_rows / max(float(table.sum()), 1.0))
-                for side, level in enumerate(self.sides(pair)):
+                for side, level in enumerate(sides):
                     j, n_summed = pair[side], table.shape[2 - side]
                     sums, noise = whole.sum(axis=2 - side), n_summed * std**2
                     means[j], covariances[j] = corrected(
@@ -374,20 +378,24 @@ class PairModel:
         return np.einsum("c,ca,cb->cab", self.shares, first, second)
 
     def common_excess(self) -> dict[Pair, Estimate]:
-        """Return excess and variance of each pair over all classes, of all releases."""
+        """Return excess and variance of each pair over all classes, of all releases.
+
+        The last release of a pair is the finest; earlier ones correct it.
+        """
         estimates: dict[Pair, Estimate] = {}
-        for pair_release in self.measured:
-            for pair, counts, std in pair_release.tables(self.groups):
+        for pair_release in reversed(self.measured):
+            for pair, sides, counts, std in pair_release.tables(self.groups):
                 whole = counts.sum(axis=0) / self.n_rows
-                excess = whole - self.independent(pair).sum(axis=0)
+                independent = self.independent(pair).sum(axis=0)
                 variance = len(counts) * (std / self.n_rows) ** 2
-                if pair in estimates:
-                    earlier, earlier_variance = estimates[pair]
-                    total = variance + earlier_variance
-                    weight = earlier_variance / total if total else 1.0
-                    excess = weight * excess + (1 - weight) * earlier
-                    variance = weight * variance
-                estimates[pair] = excess, variance
+                if pair not in estimates:
+                    estimates[pair] = whole - independent, variance
+                    continue
+                joins = joins_of(sides, self.sides(pair))
+                expected = joins[0].add_up(joins[1].add_up(independent).T).T
+                estimates[pair] = corrected_pair(
+                    *estimates[pair], whole - expected, variance, joins
+                )
         return estimates
 
     def smooth(self, pair: Pair, estimate: Estimate, scale: float = 1.0) -> Floats:
@@ -444,7 +452,7 @@ class PairModel:
     def noise(self) -> float:
         """Summed variances of the shares that were measured last."""
         tables = self.measured[-1].tables(self.groups) if self.measured else ()
-        return sum(c.size * (std / self.n_rows) ** 2 for _, c, std in tables)
+        return sum(c.size * (std / self.n_rows) ** 2 for _, _, c, std in tables)
 
     def energies(self) -> dict[Pair, float]:
         """Return the squared norm of the excess of each pair over its expectation."""
@@ -525,7 +533,7 @@ class PairModel:
         estimates: dict[PairOfClass, Estimate] = {}
         scales: dict[PairOfClass, float] = {}
         for pair_release in self._by_class:
-            for pair, counts, std in pair_release.tables(self.groups):
+            for pair, _, counts, std in pair_release.tables(self.groups):
                 excess = counts / self.n_rows - self.independent(pair)
                 variance, whole = (std / self.n_rows) ** 2, excess.sum(axis=0)
                 n_others = len(excess) - 1

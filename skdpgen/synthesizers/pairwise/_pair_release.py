@@ -53,6 +53,11 @@ def shared_cells(first: int, second: int, n_groups: int) -> tuple[int, int]:
     return min(first, n_groups**2 // few), min(second, n_groups**2 // few)
 
 
+def n_cells(levels: Levels) -> int:
+    """Return the number of cells of a pair's table."""
+    return levels[0].n_groups * levels[1].n_groups
+
+
 def finest_groups(n_columns: int, n_groups: int) -> int:
     """Return how many groups a column may have beside a column of few cells."""
     return max(n_groups, min(FINEST, n_groups**2 // 2, WIDTH // n_columns))
@@ -108,6 +113,13 @@ def pair_levels(
         sizes = shared_cells(groups[j].n_groups, groups[k].n_groups, n_groups)
         levels.append((level(j, sizes[0]), level(k, sizes[1])))
     return tuple(levels)
+
+
+def each_pair(
+    groups: Sequence[CellGroups], pairs: Sequence[Pair]
+) -> tuple[Levels, ...]:
+    """Return the finest levels of pairs, which join no groups of a column."""
+    return tuple((each_group(groups[j]), each_group(groups[k])) for j, k in pairs)
 
 
 def spread_pair(
@@ -183,6 +195,51 @@ def corrected(
     return mean + correction[:, level.of_cell], remaining
 
 
+def joins_of(coarse: Levels, fine: Levels) -> Levels:
+    """Return how the groups of a fine level join to those of a coarse one.
+
+    Examples
+    --------
+    >>> one, two = (CellGroups(np.array(x), max(x) + 1, 0) for x in ([0, 0], [0, 1]))
+    >>> [side.of_cell.tolist() for side in joins_of((one, two), (two, two))]
+    [[0, 0], [0, 1]]
+    """
+    joins = []
+    for few, many in zip(coarse, fine, strict=True):
+        of_group = np.zeros(many.n_groups, dtype=np.int32)
+        of_group[many.of_cell] = few.of_cell
+        joins.append(CellGroups(of_group, few.n_groups, few.n_ordered))
+    return joins[0], joins[1]
+
+
+def corrected_pair(
+    table: Floats, variance: float, sums: Floats, noise: float, sides: Levels
+) -> tuple[Floats, float]:
+    r"""Correct the finest table of a pair by released sums over joined groups.
+
+    The least squares estimate: if m cells with noise of variance :math:`\sigma^2` add
+    up to a sum with noise of variance :math:`\tau^2`, each of them is corrected by
+    :math:`\sigma^2 / (m \sigma^2 + \tau^2)` of the residual. The returned variance is
+    the mean over cells.
+
+    Examples
+    --------
+    >>> joined = CellGroups(np.array([0, 0]), 1, 1), CellGroups(np.array([0]), 1, 1)
+    >>> table, variance = corrected_pair(
+    ...     np.array([[3.0], [5.0]]), 1.0, np.array([[12.0]]), 2.0, joined
+    ... )
+    >>> table.tolist(), variance
+    ([[4.0], [6.0]], 0.75)
+    """
+    first, second = (np.eye(side.n_groups)[side.of_cell] for side in sides)
+    members = np.outer(first.sum(axis=0), second.sum(axis=0))
+    total = members * variance + noise
+    gains = np.divide(variance, total, out=np.zeros_like(total), where=total > 0)
+    residual = sums - first.T @ table @ second
+    remaining = variance * (1.0 - float((first @ gains @ second.T).mean()))
+    return table + first @ (gains * residual) @ second.T, remaining
+
+
 # ----------------------------------------------------------------------------
 # Measuring pairs of columns: noisy histograms of pairs, jointly released.
 
@@ -222,16 +279,16 @@ class PairRelease:
 
     def tables(
         self, groups: Sequence[CellGroups]
-    ) -> Iterator[tuple[Pair, Floats, float]]:
-        """Yield each pair, its counts (n_classes, g, g'), and their noise."""
+    ) -> Iterator[tuple[Pair, Levels, Floats, float]]:
+        """Yield each pair, its levels, counts (n_classes, g, g'), and their noise."""
         std, start = self.released.noise_std[Key.PAIRS], 0
         values = self.released.values[Key.PAIRS]
-        levels = self.levels or tuple((groups[j], groups[k]) for j, k in self.pairs)
+        levels = self.levels or each_pair(groups, self.pairs)
         for (j, k), sides, scale in zip(self.pairs, levels, self.scales, strict=True):
             shape = (sides[0].n_groups, sides[1].n_groups)
             width = shape[0] * shape[1]
             block = values[:, start : start + width] / scale
-            yield (j, k), block.reshape(-1, *shape), std / scale
+            yield (j, k), sides, block.reshape(-1, *shape), std / scale
             start += width
 
 
