@@ -117,7 +117,7 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         single columns.
     n_groups : int or None, default=None
         Groups of cells of a column in pairs. None is as many as the noise allows, 4 to
-        12, and up to 24 beside a column of fewer cells.
+        12, and up to 24 beside a column of fewer cells, or where a relation is strong.
     n_components : int or None, default=None
         Components of the mixture, for each class. None is 200; with more than ten
         classes 2,000 in all, but 60 each; and never more than 20,000 in all.
