@@ -24,8 +24,12 @@ from skdpgen.synthesizers.base import (
     TrainedAttributes,
     check_retrained,
 )
-from skdpgen.synthesizers.models import class_factors, single_columns
-from skdpgen.synthesizers.opening import MAX_BINS, discover_bins
+from skdpgen.synthesizers.models import (
+    class_factors,
+    counted_columns,
+    single_columns,
+)
+from skdpgen.synthesizers.opening import MAX_BINS, cell_scales, discover_bins
 from skdpgen.synthesizers.pairwise import (
     PairRelease,
     ParityRelease,
@@ -358,6 +362,14 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         )
         self._keep_model(model, columns.totals.sum(), columns.total_std, losses=losses)
         return self._stating_relations(chosen["max_iter"] != 0)
+
+    def _column_counts(self) -> dict[Any, tuple[Any, Any]]:
+        """Return counts of cells; those of all rows have independent, known noise."""
+        fine = self._measured.fine
+        if fine is None:
+            return super()._column_counts()
+        sizes = [column.n_cells for column in self.cells_.values()]
+        return counted_columns(fine, self.cells_, cell_scales(sizes))
 
     @property
     def groups_(self) -> tuple[CellGroups, ...]:

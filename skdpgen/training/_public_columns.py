@@ -482,7 +482,7 @@ def class_conditional_model(
     for (name, column), counts, std, of_cells in zip(
         cells.items(), blocks, stds, pooled_stds, strict=True
     ):
-        pooled_std, gaps = float(of_cells.max()), list(column.gaps)
+        pooled_std, gaps = std * math.sqrt(len(counts)), list(column.gaps)
         if name in earlier_counts:
             counts = join_counts(counts, of_cells**2, *earlier_counts[name])
             variances = earlier_counts[name][1]

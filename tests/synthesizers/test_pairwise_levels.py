@@ -14,6 +14,7 @@ from skdpgen.privacy import (
     Release,
     insecure_noise_seed,
 )
+from skdpgen.synthesizers.opening import cell_scales
 from skdpgen.synthesizers.pairwise import _measuring
 from skdpgen.synthesizers.pairwise._pair_release import (
     corrected,
@@ -65,6 +66,7 @@ def measured(X, y, adjacency, monkeypatch, first=None):
         rows=Rows.read(X, y, task="classification"),
         ledger=Ledger(PrivacyBudget(INF, 1e-5, Adjacency(adjacency))),
         facts=SimpleNamespace(n_rows=400),
+        count_earlier=lambda known: None,
     )
     with monkeypatch.context() as patched:
         patched.setattr(_measuring, "release", recorded)
@@ -100,7 +102,7 @@ def test_no_row_moves_a_level_further_than_is_claimed(adjacency, monkeypatch):
 
 def test_levels_add_up_to_the_counts_of_rows(monkeypatch):
     X, y = table()
-    _, (released, scales) = measured(X, y, "replace", monkeypatch)
+    _, (_, released, scales) = measured(X, y, "replace", monkeypatch)
     sizes = [column.n_cells for column in CELLS.values()]
     counts, _ = column_counts(released, sizes, scales)
     for block in counts:
@@ -110,36 +112,45 @@ def test_levels_add_up_to_the_counts_of_rows(monkeypatch):
     np.testing.assert_allclose(counts[1].sum(axis=0), jobs, rtol=1e-6)
 
 
-def test_the_noise_stated_of_a_cell_of_two_levels_is_its_noise():
-    # a group of one cell, as of missing values, has another noise than one of eight
+def test_a_group_of_one_cell_has_the_noise_of_a_group():
+    # as missing values are counted; a cell of a group of eight has less
     rng = np.random.default_rng(0)
     groups = [CellGroups(np.repeat([0, 1, 2], [8, 3, 1]), 3, 2)]
-    truth, n_classes, scale = rng.uniform(20, 60, (5, 12)), 5, (0.8, 0.5)
-    totals = truth.sum(axis=0)
-    marginal = totals / totals.sum()
-
-    def level(values, std):
-        values = values + std * rng.normal(size=values.shape)
-        return Release({"columns": values}, {"columns": std}, 1.0, 1.0, "replace")
-
+    truth, n_classes, scale = rng.uniform(20, 60, (5, 12)), 5, 0.5
+    sums = groups[0].add_up(truth)
+    marginal = truth.sum(axis=0) / truth.sum()
+    noise = 1.5 * rng.normal(size=(2000, *sums.shape))
     errors = []
-    for _ in range(2000):
-        released, scales = _measuring.both_levels(
-            (level(scale[0] * totals[None], 3.0), scale[:1]),
-            (level(scale[1] * groups[0].add_up(truth), 1.5), scale[1:]),
+    for one in noise:
+        released, scales = _measuring.spread_groups(
+            Release({"columns": scale * sums + one}, {"columns": 1.5}, 1, 1, "replace"),
+            [scale],
             groups,
             [marginal],
         )
         (counts,), stds = column_counts(released, [12], scales)
-        errors.append(counts.sum(axis=0) - totals)
-    errors = np.array(errors)
+        errors.append(counts.sum(axis=0) - truth.sum(axis=0))
     (stated,) = pooled_noise(released, [counts], stds)
-    np.testing.assert_allclose(errors.std(axis=0), stated, rtol=0.1)  # 6 std errors
-    assert (np.abs(errors.mean(axis=0)) < 0.15 * stated).all()  # 6 std errors
-    for end in (2, 8, 11):  # sums of cells: no more than of independent ones
-        assert errors[:, :end].sum(axis=1).std() < 1.1 * np.hypot.reduce(stated[:end])
-    both = 1 / (1 / (3.0 / scale[0]) ** 2 + 1 / (n_classes * (1.5 / scale[1]) ** 2))
-    assert stated[11] == pytest.approx(np.sqrt(both))  # alone: the mean by precision
+    assert stated[11] == pytest.approx(np.sqrt(n_classes) * 1.5 / scale, rel=1e-6)
+    assert np.std(errors, axis=0)[11] == pytest.approx(stated[11], rel=0.1)
+    assert (stated[:11] == stated[0]).all()
+    assert stated[0] == pytest.approx(stated[11] / 2)  # 12 cells, 3 groups
+
+
+@pytest.mark.filterwarnings("ignore::skdpgen.exceptions.NotPrivateWarning")
+def test_the_report_of_two_levels_states_the_noise_of_all_rows():
+    X, y = table(6_000)
+    X = X.assign(z=X["x"] ** 2, u=X["x"] + 1)
+    with insecure_noise_seed(0):
+        synth = DPPairwiseSynthesizer(
+            1.0, delta=1e-5, classes=LABELS, max_iter=0, random_state=0
+        ).fit(X, y)
+    line, fine = synth.columns_.loc["z"], synth._measured.fine
+    place = list(synth.cells_).index("z")
+    scale = cell_scales([one.n_cells for one in synth.cells_.values()])[place]
+    noise = fine.noise_std["columns"] / scale / len(X)
+    assert line["missing_noise"] == pytest.approx(noise, rel=0.02)
+    assert abs(line["missing"] - X["z"].isna().mean()) < 5 * noise  # seeded
 
 
 def test_many_classes_are_counted_at_two_levels():

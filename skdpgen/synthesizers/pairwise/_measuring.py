@@ -87,7 +87,6 @@ Floats = NDArray[np.float64]
 FINE = 0.2  # budget fraction, of columns, for cells of all classes together
 NOISE_OF_GROUP = 1.0  # least rows of a group in each class, in noise stds
 FEWEST = 4  # groups of a column
-NEAR_ZERO = 1e-12  # instead of no noise
 COARSER = 0.5  # largest ratio of groups to cells for which two levels pay off
 
 
@@ -119,7 +118,7 @@ def measure_two_levels(
     *,
     n_groups: int,
     share: float,
-) -> tuple[Release, tuple[float, ...]]:
+) -> tuple[Release, Release, tuple[float, ...]]:
     r"""Release every cell of all rows with a class, then groups of cells by class.
 
     In one histogram by class, the noise of all classes adds up in a pooled cell, and
@@ -137,6 +136,8 @@ def measure_two_levels(
 
     Returns
     -------
+    fine : Release
+        Counts of all cells, of all rows with a class.
     released : Release
         Counts of all cells by class.
     scales : tuple of float
@@ -154,11 +155,13 @@ def measure_two_levels(
     )
     counts, stds = column_counts(fine, sizes, scales)
     total = opening.facts.n_rows
-    marginals = []
-    for column, (count,), std in zip(cells.values(), counts, stds, strict=True):
+    marginals, counted = [], {}
+    for (name, column), (count,), std in zip(cells.items(), counts, stds, strict=True):
         n_ordered = column.n_known if column.is_ordered else 0
         histogram = denoised_histogram(count, float(std), total, n_ordered=n_ordered)
         marginals.append(histogram / total)
+        counted[name] = count, np.full(len(count), float(std) ** 2)
+    opening.count_earlier(counted)
     groups = tuple(
         group_cells(column, marginal, n_groups)
         for column, marginal in zip(cells.values(), marginals, strict=True)
@@ -173,59 +176,39 @@ def measure_two_levels(
         share=(1 - FINE) * budget,
         n_classes=n_classes_of(labels),
     )
-    return both_levels((fine, scales), (coarse, group_scales), groups, marginals)
+    return fine, *spread_groups(coarse, group_scales, groups, marginals)
 
 
-def both_levels(
-    fine: tuple[Release, Sequence[float]],
-    coarse: tuple[Release, Sequence[float]],
+def spread_groups(
+    released: Release,
+    scales: Sequence[float],
     groups: Sequence[CellGroups],
     marginals: Sequence[Floats],
 ) -> tuple[Release, tuple[float, ...]]:
-    r"""Return two releases, of cells and of groups by class, as one of cells by class.
+    """Share counts of groups among their cells; sums of cells keep their noise.
 
-    Counts of a group by class are shared among its cells in the proportions of
-    ``marginals``. The sum of a cell over the classes is estimated from both releases by
-    least squares: its own count f has noise :math:`\sigma`; k of them add up to their
-    group, whose counts by class have a sum with noise :math:`\tau`. The group corrects
-    each of its cells by :math:`w = \sigma^2 / (k \sigma^2 + \tau^2)` of the difference,
-    and :math:`\sigma \sqrt{1 - w}` is the noise of a cell that is left. Errors of cells
-    of one group are negatively correlated, so sums of cells have at most the noise of
-    independent ones. Classes get equal parts of what a cell changes.
+    The noise of a cell is stated as the mean of its column, but for a group of one
+    cell, as of missing values, which has the noise of the group.
     """
-    scales, values, of_cells = [], [], []
-    sizes = [len(grouping.of_cell) for grouping in groups]
-    n_groups = [grouping.n_groups for grouping in groups]
-    for grouping, (count,), fine_std, by_class, coarse_std, scale, marginal in zip(
-        groups,
-        *column_counts(fine[0], sizes, fine[1]),
-        *column_counts(coarse[0], n_groups, coarse[1]),
-        coarse[1],
-        marginals,
-        strict=True,
+    blocks, finer, of_cells = [], [], []
+    sizes = [grouping.n_groups for grouping in groups]
+    counts, _ = column_counts(released, sizes, scales)
+    for grouping, count, scale, marginal in zip(
+        groups, counts, scales, marginals, strict=True
     ):
-        group, n_classes = grouping.of_cell, len(by_class)
-        in_group = np.bincount(group, minlength=grouping.n_groups)
+        group = grouping.of_cell
+        members = np.bincount(group, minlength=grouping.n_groups)[group]
         mass = grouping.add_up(marginal)[group]
         within = np.where(
-            mass > 0, marginal / np.where(mass > 0, mass, 1.0), 1.0 / in_group[group]
+            mass > 0, marginal / np.where(mass > 0, mass, 1.0), 1.0 / members
         )
-        variance = in_group * fine_std**2 + n_classes * coarse_std**2
-        weight = (fine_std**2 / np.maximum(variance, NEAR_ZERO))[group]
-        lacking = (by_class.sum(axis=0) - grouping.add_up(count))[group]
-        sums = count + weight * lacking
-        spread = by_class[:, group] * within
-        spread += (sums - spread.sum(axis=0)) / n_classes
-        scales.append(shortened(scale * math.sqrt(len(group) / grouping.n_groups)))
-        values.append(scales[-1] * spread)
-        std_by_class = coarse_std * scale / scales[-1]
-        of_cells.append(fine_std * np.sqrt(1.0 - weight) / max(std_by_class, NEAR_ZERO))
-    released = replace(
-        coarse[0],
-        values={Key.COLUMNS.value: np.concatenate(values, axis=1)},
-        of_cells=tuple(of_cells),
-    )
-    return released, tuple(scales)
+        spread = math.sqrt(len(group) / grouping.n_groups)
+        finer.append(shortened(scale * spread))
+        blocks.append(finer[-1] * count[:, group] * within)
+        whole = math.sqrt(len(count))
+        of_cells.append(np.where(members == 1, whole * spread, whole))
+    values = {Key.COLUMNS.value: np.concatenate(blocks, axis=1)}
+    return replace(released, values=values, of_cells=tuple(of_cells)), tuple(finer)
 
 
 @asked("step")
@@ -284,6 +267,8 @@ class MeasuredPairs(Measured):
         Of the normal scores of numbers; None if there are not two columns of numbers.
     stratum : name or None
         The column by which rows were counted instead of a target.
+    fine : Release or None
+        Cells of all rows, where columns by class are only counted in groups.
     """
 
     groups: tuple[CellGroups, ...] = ()
@@ -291,6 +276,7 @@ class MeasuredPairs(Measured):
     parity_release: ParityRelease | None = None
     products: ScoreProducts | None = None
     stratum: Any = None
+    fine: Release | None = None
 
     @property
     def counted_by(self) -> Cells | None:
@@ -368,9 +354,10 @@ def measure_columns(
             scales=scales,
         )
     else:
-        released, scales = measure_two_levels(
+        fine, released, scales = measure_two_levels(
             opening, cells, labels, n_groups=n_groups, share=share
         )
+        opening.measured = replace(opening.measured, fine=fine)
     if stratum is not None:
         released = on_the_diagonal(released, cells, stratum)
     opening.measured = replace(opening.measured, release=released, scales=scales)

@@ -32,7 +32,6 @@ from skdpgen.training import (
     conditional_histogram,
     fit_pair,
     have_all_rows,
-    pooled_noise,
     pooled_trust,
     shrunk_to_public,
     smooth_classes,
@@ -167,7 +166,6 @@ def class_deviations(model: "PairModel") -> dict[PairOfClass, Floats]:
 
 MOST_PUBLIC = 5_000  # pairs that are taken from public rows
 BELIEVED = 0.5  # least trust in public relations that private pairs only tested
-Counted = tuple[Floats, float, Floats]  # counts, noise by class, noise of sums
 Estimate = tuple[Floats, float]  # an excess, and the variance of its noise
 UNCOUNTED = 1e30  # a variance for the infinite one of cells that were not counted
 K = TypeVar("K", Pair, PairOfClass)
@@ -182,9 +180,8 @@ class PairModel:
         Single columns, denoised.
     groups : sequence of CellGroups
     measured : sequence of PairRelease, default=()
-    counted : sequence of (ndarray, float, ndarray), default=()
-        Of each column: noisy counts by class, the noise of each, and that of the sum of
-        each cell over the classes.
+    counts, stds : sequence of ndarray and of float, default=()
+        Noisy counts of single columns by class, and their noise.
     public : PublicTables or None, default=None
         Counts of public rows.
     are_bins : bool, default=False
@@ -198,7 +195,8 @@ class PairModel:
         denoised: ClassConditional,
         groups: Sequence[CellGroups],
         measured: Sequence[PairRelease] = (),
-        counted: Sequence[Counted] = (),
+        counts: Sequence[Floats] = (),
+        stds: Sequence[float] = (),
         public: PublicTables | None = None,
         are_bins: bool = False,
         earlier: Mapping[Any, tuple[Floats, Floats]] | None = None,
@@ -221,9 +219,9 @@ class PairModel:
         self._priors: dict[tuple[int, int], PairPrior] = {}
         self._commons: tuple[dict[Pair, Floats], float] | None = None
         self._public = None
-        if counted and all(std for _, std, _ in counted):
+        if len(counts) and all(stds):
             means, variances = self._group_counts(
-                denoised, counted, public, earlier or {}
+                denoised, counts, stds, public, earlier or {}
             )
             if public is not None and public.pairs is not None:
                 self.singles = with_relations(
@@ -245,7 +243,8 @@ class PairModel:
     def _group_counts(
         self,
         denoised: ClassConditional,
-        counted: Sequence[Counted],
+        counts: Sequence[Floats],
+        stds: Sequence[float],
         public: PublicTables | None,
         earlier: Mapping[Any, tuple[Floats, Floats]],
     ) -> tuple[list[Floats], list[float]]:
@@ -261,13 +260,12 @@ class PairModel:
         if public is not None:  # public rows say more of columns than pooled counts do
             used, earlier = self._by_class, {}
         means, covariances = [], []
-        for name, grouping, (count, std, of_cells) in zip(
-            denoised.conditionals, self.groups, counted, strict=True
+        for name, grouping, count, std in zip(
+            denoised.conditionals, self.groups, counts, stds, strict=True
         ):
             mean = grouping.add_up(count)
             variance = len(grouping.of_cell) * std**2 / grouping.n_groups
-            of_sum = min(np.sum(of_cells**2) / grouping.n_groups, n_classes * variance)
-            covariance = _with_noise_of_sum(variance, n_classes, float(of_sum))
+            covariance = variance * np.eye(n_classes)
             if name in earlier:
                 sums = grouping.add_up(earlier[name][0])[None]
                 noise = grouping.add_up(np.minimum(earlier[name][1], UNCOUNTED))
@@ -290,13 +288,13 @@ class PairModel:
         variances = [float(np.trace(one)) / n_classes for one in covariances]
         if not used:
             return means, variances
-        in_pairs = {j for pair in self.measured_pairs for j in pair}
+        counted = {j for pair in self.measured_pairs for j in pair}
         estimates: dict[Any, tuple[Floats, Floats]] = {}
         releases = {}
         for j, (name, grouping) in enumerate(
             zip(denoised.conditionals, self.groups, strict=True)
         ):
-            if public is None and j not in in_pairs:  # rows are counted by this column
+            if public is None and j not in counted:  # rows are counted by this column
                 estimates[name] = denoised.marginals[name], self.singles[j]
                 continue
             empty = self.singles[j].max(axis=0) <= 0
@@ -574,19 +572,6 @@ def _set(
 # From stored releases to a model of pairs.
 
 
-def _with_noise_of_sum(variance: float, n_classes: int, of_sum: float) -> Floats:
-    """Return the covariance of counts by class of which the sum is known better.
-
-    Examples
-    --------
-    >>> covariance = _with_noise_of_sum(9.0, 3, 6.0)
-    >>> float(covariance.sum().round(6)), (covariance[0] - covariance[1]).tolist()
-    (6.0, [9.0, -9.0, 0.0])
-    """
-    less = (n_classes * variance - of_sum) / n_classes**2
-    return variance * np.eye(n_classes) - less
-
-
 def known_pairs(
     denoised: ClassConditional,
     released: Release,
@@ -601,9 +586,9 @@ def known_pairs(
         return None
     sizes = [len(grouping.of_cell) for grouping in groups]
     counts, stds = column_counts(released, sizes, scales)
-    pooled = pooled_noise(released, counts, stds)
-    counted = list(zip(counts, map(float, stds), pooled, strict=True))
     are_bins = facts.task == "regression"
     has_all = have_all_rows(denoised.totals, denoised.total_std, facts.n_rows)
     earlier = facts.earlier if has_all else {}
-    return PairModel(denoised, groups, measured, counted, public, are_bins, earlier)
+    return PairModel(
+        denoised, groups, measured, counts, list(stds), public, are_bins, earlier
+    )
