@@ -314,12 +314,13 @@ def bound_triples(data: Path | None) -> None:
 
 
 @main.command()
+@click.argument("methods", nargs=-1)
 @click.option("--data", type=FOLDER, required=True, help="Folder of mnist.npz.")
 @click.option("--output", type=FILE, help="A .jsonl file to append to.")
-def devices(data: Path, output: Path | None) -> None:
-    """Measure fits on a GPU and on a processor, and whether results agree."""
+def devices(methods: tuple[str, ...], data: Path, output: Path | None) -> None:
+    """Measure fits on a GPU and on a processor: of METHODS, or of all that train."""
     rows = []
-    for row in compare_devices(data):
+    for row in compare_devices(data, methods):
         click.echo(row)
         _append(output, row)
         rows.append(row)

@@ -31,7 +31,7 @@ from skdpgen.metrics import (
 )
 from skdpgen.synthesizers import all_synthesizers
 from skdpgen.tables import NUMBERS, Categorical, NumberCells, Schema, bounds
-from skdpgen.utils import in_a_line, own_version
+from skdpgen.utils import in_a_line, own_version, pick_device
 
 CLASSES = "class labels: taken as public"
 READ_CLASSES = (
@@ -77,6 +77,7 @@ def measure_cell(
         **numbers,
         "seconds": time.perf_counter() - start,
         "cpu_seconds": _processor_seconds(),
+        "device": pick_device("auto").type,
         "warnings": sorted(category.__name__ for category in categories),
         **versions(),
     }

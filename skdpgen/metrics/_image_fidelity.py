@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from skdpgen.tables import as_pixels, image_size
 from skdpgen.utils import (
     Images,
+    pick_device,
     require,
 )
 
@@ -59,30 +60,41 @@ class Extractor:
         return np.concatenate(features)
 
 
-def random_features(n_channels: int = 1) -> Extractor:
+def random_features(
+    n_channels: int = 1, device: str | torch.device = "auto"
+) -> Extractor:
     """Return an extractor that needs no file: three layers of fixed random filters.
 
     Each layer normalises its maps, so all images count alike; the features are the mean
     and the spread of every map of every layer, 448 numbers. They distinguish images by
     strokes and textures, not by what they show.
 
+    Parameters
+    ----------
+    n_channels : int, default=1
+    device : str or torch.device, default="auto"
+        "auto" takes a GPU if there is one. Features differ by rounding alone: products
+        are in full precision there, too.
+
     Examples
     --------
     >>> random_features()(np.zeros((2, 8, 8))).shape
     (2, 448)
     """
+    where = pick_device(device)
     rng = torch.Generator().manual_seed(0)
     layers, before = [], n_channels
     for after in WIDTHS:
         layer = nn.utils.skip_init(nn.Conv2d, before, after, 3, padding=1, bias=False)
         nn.init.orthogonal_(layer.weight, generator=rng)
-        layers.append(layer)
+        layers.append(layer.to(where))
         before = after
 
     def features(images: Tensor) -> Tensor:
-        statistics, maps = [], 2.0 * images - 1.0
+        statistics, maps = [], 2.0 * images.to(where) - 1.0
         for layer in layers:
-            maps = layer(maps).relu()
+            with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
+                maps = layer(maps).relu()
             statistics += [maps.mean(dim=(2, 3)), maps.std(dim=(2, 3))]
             maps = nn.functional.avg_pool2d(maps, 2, ceil_mode=True)
             # to one size; .1 keeps empty images from being divided by zero

@@ -20,6 +20,7 @@ from skdpgen.benchmark import (
 from skdpgen.benchmark._cells import REAL, Cell, Source
 from skdpgen.benchmark._measure_cell import measure_cell
 from skdpgen.benchmark._run_cells import CellStore, write_whole
+from skdpgen.utils import pick_device
 from tests.benchmark._small_run import (
     SMALL,
     cells_computed,
@@ -91,6 +92,7 @@ def _check_rows(rows):
         assert row["settings"] == {}
         assert 0 <= row["roc_auc"] <= row["roc_auc_best"] <= 1
         assert row["seconds"] > row["fit_seconds"] > 0
+        assert row["device"] == pick_device("auto").type
         assert 50 < row["peak_mib"] < 4000
         assert row["privacy"]["epsilon"] == row["epsilon"] == 1.0
         assert row["privacy"]["releases"]

@@ -333,6 +333,11 @@ def test_random_features_are_448_numbers_of_each_image_alone(shape, n_channels):
     np.testing.assert_allclose(alone, features[-2:], rtol=1e-4, atol=1e-6)
 
 
+def test_random_features_are_worked_out_on_their_device():
+    features = random_features(3, "meta").module(torch.zeros(2, 3, 8, 8))
+    assert (features.device.type, features.shape) == ("meta", (2, 448))
+
+
 def test_random_features_are_the_same_in_every_session():
     state = torch.get_rng_state()
     with torch.random.fork_rng():
