@@ -222,12 +222,13 @@ def tabulate_place(place: Place, printed: pd.DataFrame, numbers: pd.DataFrame) -
     theirs = printed[printed["place"] == place.name]
     if theirs.empty:
         raise ConfigError(f"printed.csv has no line of {place.name}.")
-    keys = theirs[KEYS].drop_duplicates()
+    of = [*KEYS, "metric"]  # of one model may be printed what is not of another
     # real rows have no settings: they stand with the first of ours
     own = numbers["source"].replace({NO_SOURCE: place.sources[1]})
     ours = numbers.assign(source=own)
     ours = ours[ours["source"].isin(place.sources)]
-    ours = keys.merge(ours, on=KEYS)  # pandas matches NaN with NaN
+    # pandas matches NaN with NaN
+    ours = theirs[of].drop_duplicates().merge(ours, on=of)
     shown = pd.concat([theirs.assign(source=PRINTED), ours], ignore_index=True)
     shown["epsilon"] = shown["epsilon"].map(written_epsilon)
     cells: dict[Any, dict[Any, str]] = {}

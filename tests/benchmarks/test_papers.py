@@ -128,6 +128,19 @@ def test_a_model_of_a_column_of_models():
     assert lines[2] == "| theirs | .800 / .900 | .250 / .500 |"
 
 
+def test_the_mean_of_models_is_not_shown_where_one_model_is_printed():
+    printed = printed_of(
+        ["theirs", "M", 1.0, "small_cnn", "accuracy", 0.8],
+        ["theirs", "M", 1.0, "mean", "fid", 5.0],
+    )
+    place = Place(
+        "t", ["data"], ["source"], ["accuracy", "fid"], sources=["printed", "defaults"]
+    )
+    scores = {"cnn": {"accuracy": 0.25}, "small_cnn": {"accuracy": 0.5}}
+    lines = lines_of([row_of(0, models=scores, fid=2.0)], place, printed)
+    assert lines[2] == "| theirs | .800 / 5.000 | .500 / 2.000 |"
+
+
 def test_a_page_without_a_place_is_refused():
     with pytest.raises(ConfigError, match=r"dp_merf has no <!-- paper:table_2 -->"):
         fill_paper_page("# Nothing", "dp_merf")
