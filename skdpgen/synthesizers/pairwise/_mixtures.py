@@ -16,9 +16,10 @@ from skdpgen.tables import Cells, each_cell
 from skdpgen.training import ClassConditional, PairTarget, fit_mixture
 
 Floats = NDArray[np.float64]
-USUAL, FEWEST = 200, 8  # components of a class
-OF_ALL = 20_000  # components in total, over all classes
-FEW, OF_MANY = 60, 2_000  # many classes have fewer each, but not less than these few
+USUAL = 2_000  # components of all classes together
+FEW, FEWEST = 60, 8  # components of a class, of many and of very many classes
+OF_BIN = 200  # components of a bin of a number
+MOST = 20_000  # components of all classes together, if they are very many
 STEPS = 200, 600  # least and most training steps
 # Noise of the last release, in energies of relations, from which the fewest steps are
 # enough: longer training would fit the noise.
@@ -53,13 +54,13 @@ def usual_components(n_classes: int, *, are_bins: bool = False) -> int:
 
     Examples
     --------
-    >>> [usual_components(n) for n in (2, 20, 100, 1000)]
-    [200, 100, 60, 20]
+    >>> [usual_components(n) for n in (1, 2, 20, 100, 1000)]
+    [2000, 1000, 100, 60, 20]
     >>> usual_components(20, are_bins=True)
     200
     """
-    usual = USUAL if are_bins else min(USUAL, max(OF_MANY // n_classes, FEW))
-    return max(min(usual, OF_ALL // n_classes), FEWEST)
+    usual = OF_BIN if are_bins else max(USUAL // n_classes, FEW)
+    return max(min(usual, MOST // n_classes), FEWEST)
 
 
 def usual_steps(noise: float, energy: float) -> int:
