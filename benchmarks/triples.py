@@ -47,7 +47,7 @@ SPARE, TINY = 1e-6, 1e-12  # shares, so that no cell of a model is impossible
 N_RAKED = 10
 N_DRAWN = 200_000  # rows, so that drawing them adds little to distances
 
-ROWS = Path(__file__).parent / "results" / "triples.jsonl"
+ROWS = Path(__file__).parent / "results" / "bounds" / "triples.jsonl"
 PAGE = Path(__file__).parent / "benchmarks.md"
 MARKED = re.compile(r"<!-- triples -->\n.*?<!-- /triples -->", re.DOTALL)
 
@@ -83,9 +83,7 @@ def bounds(folder: Path, n_releases: int = 3) -> Iterator[dict[str, Any]]:
                 }
 
 
-def best_gain(
-    real: Any, drawn: Any, epsilon: float, n_bins: int
-) -> tuple[float, int]:
+def best_gain(real: Any, drawn: Any, epsilon: float, n_bins: int) -> tuple[float, int]:
     """Return the largest gain in the mean distance of triples, and its k."""
     columns = discretised(real, drawn, n_bins)
     n_rows, sets = len(real), column_sets(len(columns), 3)

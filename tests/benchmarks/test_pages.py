@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import triples
 from benchmarks.catalogue import CATALOGUE
 from skdpgen.benchmark import BenchConfig, fill_page, read_rows
 from skdpgen.benchmark._result_tables import MARK, names_in
@@ -52,8 +53,15 @@ def test_every_stored_result_is_in_the_documentation(page, folder):
 @pytest.mark.parametrize("name", ["benchmarks.md", "reproductions.md"])
 def test_no_table_of_numbers_is_typed(name):
     outside = MARK.sub("", (PLACE / name).read_text("utf-8"))
-    outside = FITS.sub("", outside)
+    outside = triples.MARKED.sub("", FITS.sub("", outside))
     assert [line for line in outside.splitlines() if line.startswith("|")] == []
+
+
+def test_the_table_of_triples_is_that_of_stored_bounds():
+    """`python -m benchmarks triples` writes it."""
+    page = triples.PAGE.read_text("utf-8")
+    assert triples.MARKED.search(page)
+    assert triples.filled(page) == page
 
 
 def test_tables_of_discovery_are_those_of_stored_fits():
