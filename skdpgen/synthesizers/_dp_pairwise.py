@@ -123,8 +123,9 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         Groups of cells of a column in pairs. None is as many as the noise allows, 4 to
         12, and up to 24 beside a column of fewer cells, or where a relation is strong.
     n_components : int or None, default=None
-        Components of the mixture, for each class. None is 2,000 in all, but at least 60
-        each; 200 for each bin of a number; and never more than 20,000 in all.
+        Components of the mixture, for each class. None is 2,000 in all, in wide tables
+        down to 400, but at least 60 each; 200 for each bin of a number; and never more
+        than 20,000 in all.
     max_iter : int or None, default=None
         Training steps; None is 200, and up to 600 where noise is small.
     learning_rate : float, default=0.1

@@ -291,9 +291,10 @@ def test_a_saved_model_is_the_same_and_can_be_retrained(tmp_path, epsilon):
 
 
 def test_components_are_as_many_as_classes_allow():
-    assert [usual_components(n) for n in (1, 20, 300, 10_000)] == [2000, 100, 60, 8]
+    assert [usual_components(n, 99) for n in (1, 20, 300, 10_000)] == [2000, 100, 60, 8]
     synth = fitted(n_components=None, max_iter=1)
-    usual = usual_components(max(len(synth.classes_), 1))
+    width = sum(one.n_groups for one in synth.groups_)
+    usual = usual_components(len(synth.classes_), max(width, 1))
     assert synth._model.n_components == (usual if synth.pair_releases_ else 1)
     assert synth.n_components is None
 

@@ -16,7 +16,8 @@ from skdpgen.tables import Cells, each_cell
 from skdpgen.training import ClassConditional, PairTarget, fit_mixture
 
 Floats = NDArray[np.float64]
-USUAL = 2_000  # components of all classes together
+LEAST, USUAL = 400, 2_000  # components of all classes together
+ENTRIES = 1_200_000  # probabilities of groups in all of them, from which they are fewer
 FEW, FEWEST = 60, 8  # components of a class, of many and of very many classes
 OF_BIN = 200  # components of a bin of a number
 MOST = 20_000  # components of all classes together, if they are very many
@@ -46,20 +47,23 @@ def usual_rates(task: str | None, n_classes: int) -> dict[str, float]:
     return {"own_rate": OF_BINS, "speedup": FASTER}
 
 
-def usual_components(n_classes: int, *, are_bins: bool = False) -> int:
+def usual_components(n_classes: int, width: int, *, are_bins: bool = False) -> int:
     """Return the number of components of a class; many classes get fewer each.
 
     What classes of a target, or groups of a focus, have of their own is mostly in their
-    columns. Relations that change along a number need more components.
+    columns. Relations that change along a number need more components. In wide tables
+    they are fewer, since each step takes longer: ``width`` is the number of groups of
+    all columns.
 
     Examples
     --------
-    >>> [usual_components(n) for n in (1, 2, 20, 100, 1000)]
+    >>> [usual_components(n, 400) for n in (1, 2, 20, 100, 1000)]
     [2000, 1000, 100, 60, 20]
-    >>> usual_components(20, are_bins=True)
-    200
+    >>> usual_components(2, 4_000), usual_components(20, 400, are_bins=True)
+    (200, 200)
     """
-    usual = OF_BIN if are_bins else max(USUAL // n_classes, FEW)
+    of_all = min(max(ENTRIES // width, LEAST), USUAL)
+    usual = OF_BIN if are_bins else max(of_all // n_classes, FEW)
     return max(min(usual, MOST // n_classes), FEWEST)
 
 
@@ -130,7 +134,8 @@ def mixture_of_pairs(
     them.
     """
     target, n_classes = pairs.target(), len(denoised.totals)
-    usual = usual_components(n_classes, are_bins=pairs.are_bins)
+    width = sum(pairs.sizes)
+    usual = usual_components(n_classes, width, are_bins=pairs.are_bins)
     training["n_components"] = n_components or usual
     if max_iter is None:
         max_iter = usual_steps(pairs.noise, float(target.energies.sum()))

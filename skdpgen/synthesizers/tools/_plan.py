@@ -51,6 +51,7 @@ ROW_CELL = 2e-7  # seconds for a row and column, in all passes
 COLUMN = 0.01  # for a column: its bounds and bins
 ROW_PAIR, PAIR = 2.7e-8, 3e-3  # for a row and a pair of columns, and to train a pair
 COMPONENTS = 400  # of all classes, with which pairs were trained
+GROUPS = 12  # of a column, roughly
 ROW_FEATURES, GENERATED = 1.35e-5, 0.07  # for a row's features, and to train a column
 TRAINED = 6.0, 10.0  # to train a mixture, and a generator
 SPACE, COLUMN_SPACE = 500 * MIB, 0.5 * MIB  # Python and torch, and tables of a column
@@ -125,7 +126,7 @@ def fit_costs_of(
     >>> how = {"n_pairs": 190, "n_features": 1000, "is_trained": True}
     >>> costs = fit_costs_of(10**7, 20, 2, n_passes=(4, 9), **how)
     >>> [round(cost.seconds) for cost in costs.values()]
-    [40, 98, 187]
+    [40, 100, 187]
     """
     few_passes, many_passes = n_passes
     first = BITS * columns if n > SLOTS_FROM else CELL * n * columns
@@ -137,7 +138,8 @@ def fit_costs_of(
     seconds = ROW_CELL * n * columns + COLUMN * columns
     space = SPACE + COLUMN_SPACE * columns + first
     table = float(CELL) * n * columns
-    trained = PAIR * n_pairs * usual_components(classes) * classes / COMPONENTS
+    n_components = usual_components(classes, GROUPS * columns)
+    trained = PAIR * n_pairs * n_components * classes / COMPONENTS
     seconds_of_pairs = ROW_PAIR * n * n_pairs + trained + TRAINED[0] * bool(n_pairs)
     seconds_of_features = ROW_FEATURES * n
     if is_trained:
