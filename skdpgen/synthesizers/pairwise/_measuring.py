@@ -516,6 +516,13 @@ def measure_pairs(
     opening.measured = replace(opening.measured, pair_releases=(*rounds, last))
 
 
+def unit_variance(model: PairModel, ledger: Ledger) -> float:
+    """Return the variance of a cell's share, if all that is left counts one pair."""
+    delta = sensitivity(OneHot(1), ledger.budget.adjacency)
+    unit = ledger.noise_std(share=ledger.remaining, sensitivity=delta)
+    return (unit / model.n_rows) ** 2
+
+
 def finer_levels(
     model: PairModel,
     pairs: Sequence[Pair],
@@ -523,13 +530,11 @@ def finer_levels(
     ledger: Ledger,
 ) -> tuple[Levels, ...]:
     """Return the levels of the last release: finest where a relation is strong."""
-    delta = sensitivity(OneHot(1), ledger.budget.adjacency)
-    unit = ledger.noise_std(share=ledger.remaining, sensitivity=delta)
     finest = dict(zip(pairs, each_pair(model.groups, pairs), strict=True))
     cells = {pair: (n_cells(level_of[pair]), n_cells(finest[pair])) for pair in pairs}
     energies = model.energies()
     chosen = worth_refining(
-        {pair: energies[pair] for pair in pairs}, cells, (unit / model.n_rows) ** 2
+        {pair: energies[pair] for pair in pairs}, cells, unit_variance(model, ledger)
     )
     return tuple(finest[pair] if pair in chosen else level_of[pair] for pair in pairs)
 
@@ -545,8 +550,6 @@ def pairs_that_matter(
 
     The error of a pair counts by its weight, whether it is noise or what is lost.
     """
-    delta = sensitivity(OneHot(1), ledger.budget.adjacency)
-    unit = ledger.noise_std(share=ledger.remaining, sensitivity=delta)
     # of a number, the common excess and that of its parts are each estimated with noise
     n_noisy = 2 if model.are_bins else 1
     widths = {
@@ -556,4 +559,4 @@ def pairs_that_matter(
         pair: weights[pair] * (e + class_energies.get(pair, 0.0))
         for pair, e in model.energies().items()
     }
-    return worth_measuring(energies, widths, (unit / model.n_rows) ** 2)
+    return worth_measuring(energies, widths, unit_variance(model, ledger))
