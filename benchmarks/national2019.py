@@ -36,7 +36,8 @@ PLACE = Path(__file__).parent / "results" / "nist"
 PAGE = Path(__file__).parent / "nist.md"
 FILE, DECILE, STRATUM = "acs_nist_national2019.csv.gz", "PINCP_DECILE", "PUMA"
 FOCUS = "none, focus PUMA"  # no column; rows are counted by PUMA
-TARGETS = (DECILE, STRATUM, FOCUS)  # which column is fitted as y
+ALONE = "none"  # no column, no focus
+TARGETS = (DECILE, STRATUM, FOCUS, ALONE)  # which column is fitted as y
 # of SDNist: numbers in 20 bins, and codes among them. A code of 264 industries is in no
 # pair, in the version that printed the scores of sub-samples of 24 columns.
 BINNED = {"AGEP": (), "PINCP": (), "POVPIP": ("501",), "PWGTP": (), "WGTP": ()}
@@ -139,8 +140,8 @@ def releases(table: pd.DataFrame) -> Iterator[dict[str, Any]]:
     settings = product(TARGETS, reversed(COLUMNS), SCHEMAS, METHODS, range(N_RELEASES))
     for target, columns, schema, method, release in settings:
         names = COLUMNS[columns].split()
-        is_focus = target == FOCUS and method == METHODS[1] and STRATUM in names
-        if target in names or is_focus:
+        has_no_y = target in (FOCUS, ALONE)
+        if target in names or (has_no_y and method == METHODS[1] and STRATUM in names):
             run = {"columns": columns, "y": target, "schema": schema, "method": method}
             yield run | _release(table[names], target, schema, method, release)
 
@@ -170,8 +171,8 @@ def _release(
     release: int,
     is_beside_peers: bool = False,
 ) -> dict[str, Any]:
-    X, y, given = real, None, {"focus": [STRATUM]}
-    if target != FOCUS:
+    X, y, given = real, None, {"focus": [STRATUM]} if target == FOCUS else {}
+    if target not in (FOCUS, ALONE):
         X, y = real.drop(columns=target), real[target]
         given = {"classes": sorted(y.unique())}
     synthesizer = _maker(method, len(X))(
