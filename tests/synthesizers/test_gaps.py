@@ -1,12 +1,13 @@
-"""Rows beyond a range are counted without classes: one count shows them."""
+"""Rows beyond a range: one count shows them, or one of each class."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from skdpgen import DPIndependentSynthesizer
+from skdpgen import DPIndependentSynthesizer, DPMGESynthesizer
 from skdpgen.privacy import (
     Ledger,
     PrivacyBudget,
@@ -14,7 +15,11 @@ from skdpgen.privacy import (
     insecure_noise_seed,
     release,
 )
-from skdpgen.synthesizers.opening import class_histograms, with_shared_gaps
+from skdpgen.synthesizers.opening import (
+    class_histograms,
+    pools_gaps,
+    with_shared_gaps,
+)
 from skdpgen.tables import CategoryCells, NumberCells
 from skdpgen.training import class_conditional_model, pooled_noise
 from skdpgen.utils import Key
@@ -132,3 +137,37 @@ def test_a_range_holds_its_column_with_many_classes():
     off = np.abs(report["above"].to_numpy(float) - truth)
     assert len(stated) > 0
     assert (off <= 4.5 * report["above_noise"].fillna(1)).all()
+
+
+def test_gaps_are_counted_by_class_where_noise_is_small():
+    # noise of 8 columns with all of epsilon = 1: about 15 rows, 21 of both classes
+    for n_rows, n_classes, expected in (
+        (20_000, 2, False),
+        (5_000, 2, True),
+        (20_000, 20, True),
+        (400_000, 20, False),
+    ):
+        opening = SimpleNamespace(
+            ledger=Ledger(PrivacyBudget(1.0, 1e-5)), facts=SimpleNamespace(n_rows=n_rows)
+        )
+        assert pools_gaps(opening, 8, n_classes, 1.0) == expected
+
+
+@pytest.mark.filterwarnings("ignore::skdpgen.exceptions.NotPrivateWarning")
+@pytest.mark.parametrize("method", [DPIndependentSynthesizer, DPMGESynthesizer])
+def test_rare_rows_of_a_tail_keep_their_class(method):
+    rng = np.random.default_rng(0)
+    n = 40_000
+    y = rng.integers(0, 2, n)
+    gain = np.where(rng.random(n) < 0.05, rng.integers(2000, 3000, n), 0)
+    far = np.flatnonzero(y == 1)[:300]
+    gain[far] = 99_999
+    X = pd.DataFrame({"gain": gain, "age": rng.integers(20, 60, n)})
+    with insecure_noise_seed(0):
+        fitted = method(1.0, delta=1e-5, random_state=0).fit(
+            X, pd.Series(y).map("class {}".format)
+        )
+    drawn, labels = fitted.sample(n, random_state=0)
+    is_far = drawn["gain"] > 20_000
+    assert 100 < is_far.sum() < 600
+    assert (labels[is_far] == "class 1").mean() > 0.8

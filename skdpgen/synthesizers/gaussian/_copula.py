@@ -24,6 +24,7 @@ from skdpgen.synthesizers.opening import (
     Fitting,
     class_histograms,
     n_classes_of,
+    pools_gaps,
     with_shared_gaps,
 )
 from skdpgen.tables import Cells
@@ -62,14 +63,16 @@ def release_columns_twice(
     """
     n_classes, sizes = n_classes_of(labels), tuple(c.n_cells for c in cells.values())
     is_twice = n_classes > 1 and len(sizes) > 1 and opening.ledger.budget.is_private
+    is_pooled = pools_gaps(opening, len(sizes), n_classes, share)
     first = opening.release_main(
         opening.rows.batches(cells, labels),
-        {Key.COLUMNS: class_histograms(cells)},
+        {Key.COLUMNS: class_histograms(cells, is_pooled=is_pooled)},
         name=f"histograms of {len(sizes)} columns by class",
         share=share * FIRST if is_twice else share,
         n_classes=n_classes,
     )
-    first = with_shared_gaps(first, cells)
+    if is_pooled:
+        first = with_shared_gaps(first, cells)
     opening.measured = replace(opening.measured, release=first)
     columns = single_columns(first, cells, labels, opening.facts)
     yield columns
@@ -80,12 +83,13 @@ def release_columns_twice(
     scales = scales_of(columns)
     second = opening.release(
         opening.rows.batches(cells, labels),
-        {Key.COLUMNS: class_histograms(cells, scales)},
+        {Key.COLUMNS: class_histograms(cells, scales, is_pooled=is_pooled)},
         name="histograms again, more of columns that tell classes apart",
         share=share * (1.0 - FIRST) / (1.0 - share * FIRST),
         n_classes=n_classes,
     )
-    second = with_shared_gaps(second, cells, scales)
+    if is_pooled:
+        second = with_shared_gaps(second, cells, scales)
     joint, scales_of_counts = joined(first, second, sizes, scales)
     yield single_columns(joint, cells, labels, opening.facts, scales_of_counts)
 

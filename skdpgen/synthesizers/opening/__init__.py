@@ -19,6 +19,7 @@ from skdpgen.synthesizers.opening._main_release import (
     LateWords,
     cell_scales,
     class_histograms,
+    pools_gaps,
     release_columns,
     with_shared_gaps,
 )
@@ -49,6 +50,7 @@ __all__ = [
     "n_classes_of",
     "open_rows",
     "parameters_stated",
+    "pools_gaps",
     "release_columns",
     "shares_of",
     "steps_share",

@@ -10,7 +10,15 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from skdpgen.privacy import ClippedCounts, Histograms, Release, release, shortened
+from skdpgen.privacy import (
+    ClippedCounts,
+    Histograms,
+    OneHot,
+    Release,
+    release,
+    sensitivity,
+    shortened,
+)
 from skdpgen.synthesizers.opening._context import Opening
 from skdpgen.synthesizers.opening._unknown_columns import open_words
 from skdpgen.tables import Asked, Categorical, CategoryCells, Cells, OpenWords
@@ -135,7 +143,10 @@ def release_columns(
         Of the columns; words are kept with the facts of the table.
     """
     sizes = tuple(column.n_cells for column in cells.values())
-    blocks: dict[str, Any] = {Key.COLUMNS: class_histograms(cells, scales)}
+    is_pooled = pools_gaps(opening, len(sizes), n_classes, share)
+    blocks: dict[str, Any] = {
+        Key.COLUMNS: class_histograms(cells, scales, is_pooled=is_pooled)
+    }
     words, expected = _unnamed_words(opening, cells)
     are_many = any(least > MANY for _, least in expected.values())
     weight = HEAVY if are_many else 1.0
@@ -152,7 +163,8 @@ def release_columns(
         share=share * opening.ledger.remaining,
         n_classes=n_classes,
     )
-    released = with_shared_gaps(released, cells, scales)
+    if is_pooled:
+        released = with_shared_gaps(released, cells, scales)
     if not words:
         return released
     std = released.noise_std[Key.OPEN]
@@ -170,14 +182,35 @@ def release_columns(
     return replace(released, values=values, noise_std=noise)
 
 
-def class_histograms(
-    cells: Mapping[Any, Cells], scales: tuple[float, ...] | None = None
-) -> Histograms:
-    """Return histograms by class of all columns; gaps are counted without classes.
+NOISE_OF_GAPS = 0.0  # of the rows, at most, if gaps are counted by class
 
-    Few rows are in gaps, if any. One count shows them: counts by class would each add
-    noise. :func:`with_shared_gaps` divides the count among the classes.
+
+def pools_gaps(opening: Opening, n_columns: int, n_classes: int, share: float) -> bool:
+    """Return whether gaps are counted without classes, for ``share`` of what is left.
+
+    Few rows are in gaps, if any. One count shows them with the least noise, but hides
+    their classes, and the rare rows of a tail may all be of one class. So gaps are
+    counted by class where the noise of all classes together is small. It is computed
+    from the budget and from the number of rows, which is public or released.
     """
+    ledger = opening.ledger
+    delta = sensitivity(OneHot(n_columns), ledger.budget.adjacency)
+    noise = ledger.noise_std(share=share * ledger.remaining, sensitivity=delta)
+    return math.sqrt(n_classes) * noise > NOISE_OF_GAPS * opening.facts.n_rows
+
+
+def class_histograms(
+    cells: Mapping[Any, Cells],
+    scales: tuple[float, ...] | None = None,
+    *,
+    is_pooled: bool = True,
+) -> Histograms:
+    """Return histograms by class of all columns; of gaps without classes if pooled.
+
+    :func:`with_shared_gaps` divides the count of a pooled gap among the classes.
+    """
+    if not is_pooled:
+        return Histograms(tuple(column.n_cells for column in cells.values()), scales)
     sizes = tuple(column.n_cells for column in cells.values())
     gaps = tuple(tuple(map(int, _gaps(column))) for column in cells.values())
     return Histograms(sizes, scales, pooled=gaps if any(gaps) else None)

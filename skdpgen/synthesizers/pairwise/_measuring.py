@@ -379,16 +379,18 @@ def measure_columns_again(
     """
     first, scales = opening.measured.release, opening.measured.scales
     assert first is not None
+    is_pooled = first.of_cells is not None  # a cell's noise is that of the first
     second = release(
         opening.rows.batches(cells, labels),
-        {Key.COLUMNS: class_histograms(cells, scales)},
+        {Key.COLUMNS: class_histograms(cells, scales, is_pooled=is_pooled)},
         name=f"histograms of {len(cells)} columns by "
         f"{kind_of_parts(opening.measured.stratum)}, again",
         ledger=opening.ledger,
         share=share * opening.ledger.remaining,
         n_classes=n_classes_of(labels),
     )
-    second = with_shared_gaps(second, cells, scales)
+    if is_pooled:
+        second = with_shared_gaps(second, cells, scales)
     opening.measured = replace(opening.measured, release=joined(first, second))
 
 
