@@ -182,7 +182,7 @@ def release_columns(
     return replace(released, values=values, noise_std=noise)
 
 
-NOISE_OF_GAPS = 0.0  # of the rows, at most, if gaps are counted by class
+NOISE_OF_GAPS = 0.003  # of the rows, at most, if gaps are counted by class
 
 
 def pools_gaps(opening: Opening, n_columns: int, n_classes: int, share: float) -> bool:
