@@ -11,6 +11,7 @@ from skdpgen.training._adversarial import (
     score_real,
 )
 from skdpgen.training._columns_together import RelatedColumns, columns_together
+from skdpgen.training._copula_pairs import copula_excesses, smooth_numbers
 from skdpgen.training._covariance import (
     class_correlations,
     class_covariances,
@@ -99,6 +100,7 @@ __all__ = [
     "column_counts",
     "columns_together",
     "conditional_histogram",
+    "copula_excesses",
     "denoised_histogram",
     "descend",
     "descend_privately",
@@ -127,6 +129,7 @@ __all__ = [
     "shrunk_to_public",
     "significant_parities",
     "smooth_classes",
+    "smooth_numbers",
     "smooth_pair",
     "sobol",
     "strata",

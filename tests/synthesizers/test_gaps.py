@@ -148,7 +148,8 @@ def test_gaps_are_counted_by_class_where_noise_is_small():
         (400_000, 20, False),
     ):
         opening = SimpleNamespace(
-            ledger=Ledger(PrivacyBudget(1.0, 1e-5)), facts=SimpleNamespace(n_rows=n_rows)
+            ledger=Ledger(PrivacyBudget(1.0, 1e-5)),
+            facts=SimpleNamespace(n_rows=n_rows),
         )
         assert pools_gaps(opening, 8, n_classes, 1.0) == expected
 

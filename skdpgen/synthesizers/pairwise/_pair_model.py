@@ -35,6 +35,7 @@ from skdpgen.training import (
     pooled_trust,
     shrunk_to_public,
     smooth_classes,
+    smooth_numbers,
     smooth_pair,
 )
 
@@ -218,6 +219,7 @@ class PairModel:
                 )
         self._priors: dict[tuple[int, int], PairPrior] = {}
         self._commons: tuple[dict[Pair, Floats], float] | None = None
+        self._finer: dict[Pair, Floats] = {}  # by copulas, within joined groups
         self._public = None
         if len(counts) and all(stds):
             means, variances = self._group_counts(
@@ -401,6 +403,26 @@ class PairModel:
         first, second = self.priors_of(pair)
         return smooth_pair(*estimate, first, second, scale=scale)
 
+    def _smooth_numbers(self, pair: Pair, estimate: Estimate) -> Floats:
+        """Return the posterior mean of an excess, which may be that of a copula.
+
+        Keeps what the copula says of the groups that were joined.
+        """
+        marginals = (
+            self.shares @ self.singles[pair[0]],
+            self.shares @ self.singles[pair[1]],
+        )
+        n_ordered = self.groups[pair[0]].n_ordered, self.groups[pair[1]].n_ordered
+        sides = self.sides(pair)
+        first, second = (np.eye(level.n_groups)[level.of_cell] for level in sides)
+        excess, copula = smooth_numbers(
+            *estimate, self.priors_of(pair), marginals, n_ordered, (first, second)
+        )
+        if pair in self._levels and copula.any():
+            joined = first.T @ copula @ second
+            self._finer[pair] = copula - self._spread(pair, joined)
+        return excess
+
     def commons(self) -> tuple[dict[Pair, Floats], float]:
         """Return the excess of pairs in all classes, and trust in public rows."""
         if self._commons is None:
@@ -412,7 +434,7 @@ class PairModel:
         estimates = self.common_excess()
         if self._public is None:
             return {
-                pair: self.smooth(pair, estimate)
+                pair: self._smooth_numbers(pair, estimate)
                 for pair, estimate in estimates.items()
             }, 0.0
         centres = {pair: self._public.common(pair) for pair in estimates}
@@ -492,7 +514,8 @@ class PairModel:
                 if pair not in commons:
                     commons[pair] = trust * self._public.common(pair)
         for (j, k), smooth in commons.items():
-            _set(common, places[j], places[k], self._spread((j, k), smooth))
+            finer = self._spread((j, k), smooth) + self._finer.get((j, k), 0.0)
+            _set(common, places[j], places[k], finer)
             _set(is_measured, places[j], places[k], True)
         by_class: NDArray[Any] | None = None
         class_deviations = self._class_deviations(trust)
