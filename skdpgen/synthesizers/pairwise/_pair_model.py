@@ -47,6 +47,7 @@ Floats = NDArray[np.float64]
 PairOfClass = tuple[int, int, int]  # two columns, and a class or bin
 HALVES = 2  # parts in the first release
 FEWEST = 3  # parts in the second
+ROWS_OF_CELL = 15.0  # least rows of a cell on average, however small the noise is
 
 
 def parts_of_target(
@@ -94,7 +95,9 @@ def _alike(denoised: ClassConditional, n_parts: int) -> NDArray[np.int64]:
 def affordable_parts(ledger: Ledger, n_rows: float, widths: list[int]) -> int:
     """Return how many parts pairs of given widths can have: known noise, known n.
 
-    The most that leave the rows of a cell above its noise, and three at least.
+    The most that leave the rows of a cell above its noise, and enough rows in a cell
+    for a share: with less noise, the chance of sampling is what more parts would show.
+    Three at least.
 
     Examples
     --------
@@ -102,12 +105,12 @@ def affordable_parts(ledger: Ledger, n_rows: float, widths: list[int]) -> int:
     >>> for epsilon in (1.0, 100.0):
     ...     affordable_parts(Ledger(PrivacyBudget(epsilon, 1e-5)), 10_000, [100] * 20)
     4
-    167
+    6
     """
     delta = sensitivity(OneHot(1), ledger.budget.adjacency)
     unit = ledger.noise_std(share=ledger.remaining, sensitivity=delta)
-    noise = unit * math.sqrt(len(widths)) * float(np.mean(widths))
-    return max(int(min(n_rows / noise, n_rows)), FEWEST) if noise else int(n_rows)
+    least = max(unit * math.sqrt(len(widths)), ROWS_OF_CELL)
+    return max(int(n_rows / (least * float(np.mean(widths)))), FEWEST)
 
 
 def part_deviations(
