@@ -127,8 +127,12 @@ def test_classes_are_counted_one_by_one_if_they_are_few(name):
     n_classes = 1 if synth._labels is None else synth._labels.n_cells
     n_classes = n_classes if n_classes <= BY_CLASS else 1
     first, last = (one.released.values["pairs"] for one in synth.pair_releases_)
-    assert (len(first), len(last)) == (1, n_classes)
-    assert was_by_class(synth) == [False, n_classes > 1]
+    assert len(first) == 1
+    if name == "many_classes":  # too few rows of each: classes that are alike are one
+        assert 3 <= len(last) < n_classes
+    else:
+        assert len(last) == n_classes
+        assert was_by_class(synth) == [False, n_classes > 1]
 
 
 @pytest.mark.parametrize("name", ["mixed", "unlabelled", "floats"])
@@ -383,3 +387,18 @@ def test_an_interrupt_between_releases_keeps_what_was_paid_for(monkeypatch):
         synth.sample(3)
     synth.retrain()
     assert_obeys(synth.sample(20)[0], synth.schema_)
+
+
+def test_without_steps_columns_are_what_was_released():
+    X, y = load_example(20_000)
+    with same_noise(0):
+        synth = DPPairwiseSynthesizer(
+            1.0, delta=1e-5, classes=["left", "stayed"], max_iter=0, random_state=0
+        ).fit(X, y)
+    drawn, _ = synth.sample(20_000)
+    assert synth.loss_curve_ == []
+    shares = [
+        table["job"].value_counts(normalize=True).reindex(X["job"].unique())
+        for table in (drawn, X)
+    ]
+    assert np.abs(shares[0] - shares[1]).max() < 0.03

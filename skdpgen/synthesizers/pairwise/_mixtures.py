@@ -106,10 +106,10 @@ def train_mixture(
 ) -> tuple[MixtureModel, list[float]]:
     """Return a mixture with the estimated relations, and losses of its steps.
 
-    Without relations it is a product of independent columns and is not trained. What a
+    Without relations, or without steps, it is a product of independent columns. What a
     trained mixture lacks of the correlations of ``products`` moves the rows it draws.
     """
-    if pairs is None or not pairs.is_believed:
+    if pairs is None or not pairs.is_believed or training["max_iter"] == 0:
         return mixture_of_columns(denoised, cells), []
     mixture, losses = mixture_of_pairs(denoised, pairs, **training)
     if losses and products is not None:
