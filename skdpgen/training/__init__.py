@@ -11,7 +11,12 @@ from skdpgen.training._adversarial import (
     score_real,
 )
 from skdpgen.training._columns_together import RelatedColumns, columns_together
-from skdpgen.training._copula_pairs import copula_excesses, smooth_numbers
+from skdpgen.training._copula_pairs import (
+    FARTHEST_SCORE,
+    copula_excesses,
+    scores_of,
+    smooth_numbers,
+)
 from skdpgen.training._covariance import (
     class_correlations,
     class_covariances,
@@ -72,6 +77,7 @@ from skdpgen.training._steps import Latents, normal, sobol, strata, train_classi
 from skdpgen.training._trust import pooled_trust
 
 __all__ = [
+    "FARTHEST_SCORE",
     "LOSSES",
     "Anchor",
     "Checkpoints",
@@ -124,6 +130,7 @@ __all__ = [
     "raked",
     "ratio_weights",
     "score_real",
+    "scores_of",
     "shrink_embedding",
     "shrink_symmetric",
     "shrunk_to_public",

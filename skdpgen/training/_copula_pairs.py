@@ -1,8 +1,11 @@
 """Relations of two numbers that move together: normal copulas explain their pair."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
+from scipy.stats import norm
 
 from skdpgen.training._pairs import PairPrior, fit_pair
 from skdpgen.utils import (
@@ -10,6 +13,7 @@ from skdpgen.utils import (
 )
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.integer[Any]]
 Two = tuple[Floats, Floats]  # of both columns
 CORRELATIONS = (0.15, 0.3, 0.45, 0.6, 0.72, 0.82, 0.9, 0.95, 0.98, 0.995)
 PARTS = (1.0, 0.8, 0.6, 0.4)  # of the rows that have the relation; others have none
@@ -19,6 +23,24 @@ TRIED = 3  # copulas that are compared with their deviations; the others fit wor
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(6)
 N_RAKED = 3  # rounds in which tables get their marginals exactly
 TINY = 1e-12
+FARTHEST_SCORE = 4.0  # that a score may be
+LEAST = 1e-9  # share of a cell, where something is divided by it
+
+
+def scores_of(shares: Floats, order: Integers) -> Floats:
+    """Return the normal score of each cell: its mean, if cells have this order.
+
+    Examples
+    --------
+    >>> scores_of(np.array([0.5, 0.5]), np.array([0, 1])).round(3)
+    array([-0.798,  0.798])
+    """
+    fractions = shares[order] / max(float(shares.sum()), LEAST)
+    ends = np.concatenate([[0.0], np.minimum(np.cumsum(fractions), 1.0)])
+    drops = -np.diff(norm.pdf(ndtri(ends))) / np.maximum(fractions, LEAST)
+    scores = np.empty(len(order))
+    scores[order] = np.clip(drops, -FARTHEST_SCORE, FARTHEST_SCORE)
+    return scores
 
 
 def copula_excesses(
@@ -128,10 +150,10 @@ def smooth_numbers(
     if not variance or min(n_joined) < FEWEST:
         return base, centre
     scores = [
-        _scores(h, n, join)
-        for h, n, join in zip(marginals, n_ordered, joins, strict=True)
+        scores_of((h[:n] @ join[:n])[:k], np.arange(k))
+        for h, n, join, k in zip(marginals, n_ordered, joins, n_joined, strict=True)
     ]
-    correlation = float(scores[0] @ excess @ scores[1])
+    correlation = float(scores[0] @ excess[: n_joined[0], : n_joined[1]] @ scores[1])
     noise = np.sqrt(variance) * np.prod([np.linalg.norm(each) for each in scores])
     if abs(correlation) <= CLEAR * noise:
         return base, centre
@@ -154,14 +176,4 @@ def smooth_numbers(
     return (
         np.einsum("i,iab->ab", weights, np.array(means)),
         np.einsum("i,iab->ab", weights, np.array(centres)),
-    )
-
-
-def _scores(marginal: Floats, n_ordered: int, join: Floats) -> Floats:
-    """Return the mean normal score of each joined group; 0 if it is not ordered."""
-    ordered = marginal[:n_ordered] / max(float(marginal[:n_ordered].sum()), TINY)
-    middle = np.clip(np.cumsum(ordered) - 0.5 * ordered, TINY, 1 - TINY)
-    mass = join[:n_ordered].T @ ordered
-    return np.asarray(join[:n_ordered].T @ (ordered * ndtri(middle))) / np.maximum(
-        mass, TINY
     )

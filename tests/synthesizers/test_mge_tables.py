@@ -18,7 +18,6 @@ from skdpgen.synthesizers.models._score_products import (
     NormalScores,
     order_of,
     room_for,
-    scores_of,
 )
 from skdpgen.tables import (
     Boolean,
@@ -29,7 +28,7 @@ from skdpgen.tables import (
     Numeric,
     Schema,
 )
-from skdpgen.training import ClassConditional
+from skdpgen.training import ClassConditional, scores_of
 from tests._seeded import same_noise
 from tests.synthesizers._tables import CASES, assert_obeys, build, split
 

@@ -395,7 +395,7 @@ def test_without_steps_columns_are_what_was_released():
         synth = DPPairwiseSynthesizer(
             1.0, delta=1e-5, classes=["left", "stayed"], max_iter=0, random_state=0
         ).fit(X, y)
-    drawn, _ = synth.sample(20_000)
+    drawn, _ = synth.sample(20_000, random_state=0)
     assert synth.loss_curve_ == []
     shares = [
         table["job"].value_counts(normalize=True).reindex(X["job"].unique())

@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.special import ndtri
-from scipy.stats import norm
 
 from skdpgen.privacy import Ledger, OuterProducts, Release, sensitivity
 from skdpgen.synthesizers.opening import Fitting
 from skdpgen.tables import Cells, EncodedBatch, code_or_none
-from skdpgen.training import ClassConditional
+from skdpgen.training import FARTHEST_SCORE, ClassConditional, scores_of
 from skdpgen.utils import (
     Key,
     are_amounts,
@@ -28,7 +26,6 @@ from skdpgen.utils import (
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Integers = NDArray[np.integer[Any]]
-FARTHEST = 4.0  # that a score may be
 LEAST = 1e-9  # share of a cell, where something is divided by it
 
 
@@ -50,7 +47,7 @@ class NormalScores:
         """Check what a constructor in another process may have set otherwise."""
         refuse_unless(
             len(self.tables) > 0
-            and all(are_amounts(table, FARTHEST, 2) for table in self.tables)
+            and all(are_amounts(table, FARTHEST_SCORE, 2) for table in self.tables)
             and all(table.size for table in self.tables)
             and len({len(table) for table in self.tables}) == 1,
             "a score for each class and cell",
@@ -136,22 +133,6 @@ def order_of(column: Cells, counts: Floats) -> Integers:
         place = np.linalg.svd(centred, full_matrices=False)[0][:, 0] @ profiles
     order = np.argsort(place, kind="stable")
     return np.concatenate([np.arange(n_ordered), rest[order]]).astype(np.int32)
-
-
-def scores_of(shares: Floats, order: Integers) -> Floats:
-    """Return the normal score of each cell.
-
-    Examples
-    --------
-    >>> scores_of(np.array([0.5, 0.5]), np.array([0, 1])).round(3)
-    array([-0.798,  0.798])
-    """
-    fractions = shares[order] / max(float(shares.sum()), LEAST)
-    ends = np.concatenate([[0.0], np.minimum(np.cumsum(fractions), 1.0)])
-    drops = -np.diff(norm.pdf(ndtri(ends))) / np.maximum(fractions, LEAST)
-    scores = np.empty(len(order))
-    scores[order] = np.clip(drops, -FARTHEST, FARTHEST)
-    return scores
 
 
 # ----------------------------------------------------------------------------

@@ -209,10 +209,10 @@ def class_histograms(
 
     :func:`with_shared_gaps` divides the count of a pooled gap among the classes.
     """
-    if not is_pooled:
-        return Histograms(tuple(column.n_cells for column in cells.values()), scales)
     sizes = tuple(column.n_cells for column in cells.values())
-    gaps = tuple(tuple(map(int, _gaps(column))) for column in cells.values())
+    gaps = tuple(
+        tuple(map(int, _gaps(column))) if is_pooled else () for column in cells.values()
+    )
     return Histograms(sizes, scales, pooled=gaps if any(gaps) else None)
 
 
