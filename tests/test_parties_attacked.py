@@ -43,9 +43,9 @@ from skdpgen.privacy._release import joint_sensitivity
 from skdpgen.synthesizers.embedding._private_encoder import Encoding
 from skdpgen.synthesizers.embedding._row_kernel import RowKernel
 from skdpgen.synthesizers.models import NormalScores, ScoresOfRows
-from skdpgen.synthesizers.pairwise._measuring import Coarse
 from skdpgen.synthesizers.pairwise._pair_release import PairCodes
 from skdpgen.synthesizers.pairwise._parities import SignCodes
+from skdpgen.synthesizers.pairwise._two_levels import Coarse
 from skdpgen.tables import (
     Asked,
     CategoryCells,

@@ -42,5 +42,8 @@ class Key(StrEnum):
     CLASSES = "classes"
     """Nothing beside the label: how many rows each class has."""
 
+    TARGET = "target"
+    """Bins of a number to predict, where rows are counted by parts of it."""
+
     ROWS = "rows"
     """Nothing at all: how many rows there are."""

@@ -14,6 +14,7 @@ import json
 import sys
 import warnings
 from enum import Enum
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -72,23 +73,25 @@ def cases():
     houses = tables["numbers as target"]
     text = tables["text that says more"]
     found = {
-        f"{name}, table": (make(), X, y) for name, make in _variants.of_tables().items()
+        f"{name}, table": (make(**few_components(name)), X, y)
+        for name, make in _variants.of_tables().items()
     }
     for name, make in _variants.with_public_rows().items():
-        found[name] = make(), X, y, (public, public_y)
+        found[name] = make(**few_components(name)), X, y, (public, public_y)
     for name, make in _variants.of_images().items():
         small = {"classes": [0, 1, 2]} | few_numbers(name)
         found[f"{name}, images"] = make(**small), pixels, labels
     of_columns = _variants.maker(DPIndependentSynthesizer)
+    of_pairs = partial(_variants.maker(DPPairwiseSynthesizer), n_components=50)
     found |= {
         "numbers as target": (of_columns(), houses.X, houses.y),
         "dates": (of_columns(), people.X[["since", "owns_home"]], None),
         "text": (of_columns(), text.X, text.y),
         "schema and rules": (of_columns(**everything()), *load_everything()),
         "array": (of_columns(), tables["array"].X, tables["array"].y),
-        "pairs without labels": (_variants.maker(DPPairwiseSynthesizer)(), X, None),
+        "pairs without labels": (of_pairs(), X, None),
         "numbers that agree": (
-            _variants.maker(DPPairwiseSynthesizer)(epsilon=30.0),
+            of_pairs(epsilon=30.0),
             *two_numbers(),
         ),
         "public images": (
@@ -113,6 +116,11 @@ def two_numbers():
     width = (length + rng.normal(0, 0.2, n)).round(1)
     y = pd.Series(np.where(rng.random(n) < 0.5, "a", "b"), name="kind")
     return pd.DataFrame({"length": length, "width": width}), y
+
+
+def few_components(name):
+    """Return parameters of an estimator of tables that make its file small."""
+    return {"n_components": 50} if name.startswith("DPPairwise") else {}
 
 
 def few_numbers(name):

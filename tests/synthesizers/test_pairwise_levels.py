@@ -1,5 +1,6 @@
 """Columns at two levels, and pairs that join groups: what they count and what moves."""
 
+import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,7 +16,7 @@ from skdpgen.privacy import (
     insecure_noise_seed,
 )
 from skdpgen.synthesizers.opening import cell_scales
-from skdpgen.synthesizers.pairwise import _measuring
+from skdpgen.synthesizers.pairwise import _two_levels
 from skdpgen.synthesizers.pairwise._pair_release import (
     corrected,
     corrected_pair,
@@ -24,6 +25,7 @@ from skdpgen.synthesizers.pairwise._pair_release import (
     shared_cells,
     spread_pair,
 )
+from skdpgen.synthesizers.pairwise._target_parts import bins_from_parts, even_parts
 from skdpgen.tables import (
     CategoryCells,
     CellGroups,
@@ -41,6 +43,7 @@ CELLS = {
     "x": NumberCells(np.linspace(0.0, 1.0, 25), nullable=True),
     "job": CategoryCells(tuple("abcdefghij"), nullable=False),
 }
+OF_NUMBERS = NumberCells(np.linspace(0.0, 6.0, 13), nullable=False)
 OF_LABELS = CategoryCells(tuple(LABELS), nullable=False)
 
 
@@ -53,25 +56,26 @@ def table(n=400, seed=0):
     return X.astype({"job": object}), pd.Series(y.astype(str), dtype=object)
 
 
-def measured(X, y, adjacency, monkeypatch, first=None):
+def measured(X, y, adjacency, monkeypatch, first=None, task="classification"):
     """Return both releases without noise; the second sees ``first`` as the first."""
     found = []
-    plain = _measuring.release
+    plain = _two_levels.release
 
     def recorded(*args, **params):
         found.append(plain(*args, **params))
         return first if first is not None and len(found) == 1 else found[-1]
 
     opening = SimpleNamespace(
-        rows=Rows.read(X, y, task="classification"),
+        rows=Rows.read(X, y, task=task),
         ledger=Ledger(PrivacyBudget(INF, 1e-5, Adjacency(adjacency))),
-        facts=SimpleNamespace(n_rows=400),
+        facts=SimpleNamespace(n_rows=400, task=task),
         count_earlier=lambda known: None,
     )
     with monkeypatch.context() as patched:
-        patched.setattr(_measuring, "release", recorded)
-        result = _measuring.measure_two_levels(
-            opening, CELLS, OF_LABELS, n_groups=5, share=1.0
+        patched.setattr(_two_levels, "release", recorded)
+        labels = OF_LABELS if task == "classification" else OF_NUMBERS
+        result = _two_levels.measure_two_levels(
+            opening, CELLS, labels, n_groups=5, share=1.0
         )
     return found, result
 
@@ -100,6 +104,75 @@ def test_no_row_moves_a_level_further_than_is_claimed(adjacency, monkeypatch):
     assert (largest > 0.9 * bound).all()  # the search is not blind
 
 
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+def test_no_row_moves_parts_of_a_number_further_than_is_claimed(adjacency, monkeypatch):
+    X, y = table()
+    y = y.astype(float) + np.random.default_rng(1).random(len(y))
+
+    def count(X, y, first=None):
+        return measured(X, y, adjacency, monkeypatch, first, task="regression")[0]
+
+    whole = count(X, y)
+    weight = 1 / math.sqrt(len(CELLS))
+    bound = np.array([one.sensitivity for one in whole])
+    largest = np.zeros(2)
+    assert len(whole[1].values["target"]) == _two_levels.PARTS
+    for x, job in ((np.nan, "a"), (0.99, "j"), (-1e300, "Zweitausendeins")):
+        for label in (0.0, 0.4, 5.9, np.nan, 1e300):
+            near, labels = X.copy(), y.copy()
+            near.loc[1], labels.loc[1] = [x, job], label
+            if adjacency == "add_remove":
+                near = pd.concat([X, near.iloc[[1]]], ignore_index=True)
+                labels = pd.concat([y, labels.iloc[[1]]], ignore_index=True)
+            moved = [
+                math.hypot(
+                    np.linalg.norm(a.values["columns"] - b.values["columns"]),
+                    weight * np.linalg.norm(a.values["target"] - b.values["target"]),
+                )
+                for a, b in zip(count(near, labels, whole[0]), whole, strict=True)
+            ]
+            assert (moved <= bound * (1 + 1e-9)).all()
+            largest = np.maximum(largest, moved)
+    assert (largest > 0.99 * bound).all()  # the search is not blind
+
+
+def test_parts_of_a_number_add_up_to_the_counts_of_rows(monkeypatch):
+    X, y = table()
+    y = y.astype(float) + np.random.default_rng(1).random(len(y))
+    found, (_, released, scales) = measured(
+        X, y, "replace", monkeypatch, task="regression"
+    )
+    sizes = [column.n_cells for column in CELLS.values()]
+    counts, _ = column_counts(released, sizes, scales)
+    of_bins = np.histogram(y, OF_NUMBERS.edges)[0]
+    np.testing.assert_allclose(found[0].values["target"][0], of_bins)
+    np.testing.assert_allclose(found[1].values["target"].sum(axis=0), of_bins)
+    jobs = X["job"].value_counts().reindex(list("abcdefghij"))
+    np.testing.assert_allclose(counts[1].sum(axis=0), jobs, rtol=1e-6)
+    part = even_parts(of_bins, _two_levels.PARTS)
+    for block in counts:
+        of_parts = np.bincount(part, block.sum(axis=1))
+        np.testing.assert_allclose(of_parts, np.bincount(part, of_bins), rtol=1e-6)
+    # a column that follows the number: each bin has its own counts, not its part's
+    means = counts[0][:, :24] @ np.arange(24) / counts[0][:, :24].sum(axis=1)
+    assert (np.diff(means) > 0).all()
+
+
+def test_bins_keep_the_counts_of_parts_and_follow_a_line():
+    rng = np.random.default_rng(0)
+    bins = rng.uniform(1, 9, 20)
+    part = even_parts(bins, 6)
+    counts = rng.normal(size=(6, 3))
+    found = bins_from_parts(counts, part, bins)
+    for cell in range(3):
+        np.testing.assert_allclose(np.bincount(part, found[:, cell]), counts[:, cell])
+    line = bins * (2 + 3 * np.arange(20))
+    of_parts = np.bincount(part, line)[:, None]
+    np.testing.assert_allclose(bins_from_parts(of_parts, part, bins)[:, 0], line)
+    empty = bins_from_parts(counts, part, np.where(part == 2, 0, bins))
+    assert np.isfinite(empty).all()
+
+
 def test_levels_add_up_to_the_counts_of_rows(monkeypatch):
     X, y = table()
     _, (_, released, scales) = measured(X, y, "replace", monkeypatch)
@@ -122,7 +195,7 @@ def test_a_group_of_one_cell_has_the_noise_of_a_group():
     noise = 1.5 * rng.normal(size=(2000, *sums.shape))
     errors = []
     for one in noise:
-        released, scales = _measuring.spread_groups(
+        released, scales = _two_levels.spread_groups(
             Release({"columns": scale * sums + one}, {"columns": 1.5}, 1, 1, "replace"),
             [scale],
             groups,

@@ -1,7 +1,7 @@
 """Columns by class, then two releases of pairs: all coarsely, then the strongest."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,13 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdpgen.privacy import (
-    Histograms,
     Ledger,
     OneHot,
     Release,
     release,
     sensitivity,
-    shortened,
 )
 from skdpgen.synthesizers.models import ScoreProducts, single_columns
 from skdpgen.synthesizers.opening import (
@@ -70,181 +68,16 @@ from skdpgen.synthesizers.pairwise._parities import (
     measure_parities,
     plan_parities,
 )
-from skdpgen.tables import CellGroups, Cells, EncodedBatch, group_cells
-from skdpgen.training import ClassConditional, column_counts, denoised_histogram
-from skdpgen.utils import (
-    Key,
-    asked,
-    has_role,
-    refuse_unless,
-    saved,
+from skdpgen.synthesizers.pairwise._two_levels import (
+    FINE,
+    groups_by_class,
+    measure_two_levels,
 )
-
-# ----------------------------------------------------------------------------
-# Columns at two levels: each cell of all rows, and groups of cells by class.
+from skdpgen.tables import CellGroups, Cells
+from skdpgen.training import ClassConditional
+from skdpgen.utils import Key, saved
 
 Floats = NDArray[np.float64]
-FINE = 0.2  # budget fraction, of columns, for cells of all classes together
-NOISE_OF_GROUP = 1.0  # least rows of a group in each class, in noise stds
-FEWEST = 4  # groups of a column
-COARSER = 0.5  # largest ratio of groups to cells for which two levels pay off
-
-
-def groups_by_class(
-    opening: Opening, cells: Mapping[Any, Cells], labels: Cells | None, share: float
-) -> int | None:
-    """Return how many groups a column has by class; None if cells are few enough.
-
-    It is computed from public quantities and from cells, which earlier releases made.
-    """
-    n_classes, ledger = n_classes_of(labels), opening.ledger
-    if n_classes < 2 or opening.public is not None:
-        return None
-    delta = sensitivity(OneHot(len(cells)), ledger.budget.adjacency)
-    group_share = (1 - FINE) * share * ledger.remaining
-    noise = NOISE_OF_GROUP * ledger.noise_std(share=group_share, sensitivity=delta)
-    if not noise:
-        return None
-    n_groups = max(int(opening.facts.n_rows / (n_classes * noise)), FEWEST)
-    sizes = [column.n_cells for column in cells.values()]
-    n_left = sum(min(size, n_groups) for size in sizes)
-    return n_groups if n_left <= COARSER * sum(sizes) else None
-
-
-def measure_two_levels(
-    opening: Opening,
-    cells: Mapping[Any, Cells],
-    labels: Cells | None,
-    *,
-    n_groups: int,
-    share: float,
-) -> tuple[Release, Release, tuple[float, ...]]:
-    r"""Release every cell of all rows with a class, then groups of cells by class.
-
-    In one histogram by class, the noise of all classes adds up in a pooled cell, and
-    the noise of all cells in a group. Two levels avoid both. The result has the form of
-    one release by class: counts of groups are shared among their cells in the pooled
-    proportions, with the noise of their sums.
-
-    **Sensitivity**, of each of the two, as of pairs: a row is one-hot in each column,
-    times a scale, and squares of scales sum to 1. So its vector v is not negative and
-    has norm at most 1. A row more or less moves the sum by at most 1; another row in
-    its place by :math:`\|v - v'\|^2 = \|v\|^2 + \|v'\|^2 - 2 v^\top v' \le 2`, and if
-    the labels differ, the two stand in different classes and are orthogonal: again at
-    most 2. Groups are fixed by the first release and public quantities before the
-    second reads a row; the squares of both :math:`\mu` add up. All else reads no row.
-
-    Returns
-    -------
-    fine : Release
-        Counts of all cells, of all rows with a class.
-    released : Release
-        Counts of all cells by class.
-    scales : tuple of float
-        Noise by class is that of the release, divided by the scale of a column.
-    """
-    sizes = tuple(column.n_cells for column in cells.values())
-    budget = share * opening.ledger.remaining
-    scales = cell_scales(sizes)
-    fine = release(
-        opening.rows.batches(cells, labels).through(Coarse()),
-        {Key.COLUMNS: Histograms(sizes, scales)},
-        name=f"histograms of {len(cells)} columns",
-        ledger=opening.ledger,
-        share=FINE * budget,
-    )
-    counts, stds = column_counts(fine, sizes, scales)
-    total = opening.facts.n_rows
-    marginals, counted = [], {}
-    for (name, column), (count,), std in zip(cells.items(), counts, stds, strict=True):
-        n_ordered = column.n_known if column.is_ordered else 0
-        histogram = denoised_histogram(count, float(std), total, n_ordered=n_ordered)
-        marginals.append(histogram / total)
-        counted[name] = count, np.full(len(count), float(std) ** 2)
-    opening.count_earlier(counted)
-    groups = tuple(
-        group_cells(column, marginal, n_groups)
-        for column, marginal in zip(cells.values(), marginals, strict=True)
-    )
-    group_sizes = tuple(grouping.n_groups for grouping in groups)
-    group_scales = cell_scales(group_sizes)
-    coarse = release(
-        opening.rows.batches(cells, labels).through(Coarse(groups)),
-        {Key.COLUMNS: Histograms(group_sizes, group_scales)},
-        name=f"groups of {len(cells)} columns by class",
-        ledger=opening.ledger,
-        share=(1 - FINE) * budget,
-        n_classes=n_classes_of(labels),
-    )
-    return fine, *spread_groups(coarse, group_scales, groups, marginals)
-
-
-def spread_groups(
-    released: Release,
-    scales: Sequence[float],
-    groups: Sequence[CellGroups],
-    marginals: Sequence[Floats],
-) -> tuple[Release, tuple[float, ...]]:
-    """Share counts of groups among their cells; sums of cells keep their noise.
-
-    The noise of a cell is stated as the mean of its column, but for a group of one
-    cell, as of missing values, which has the noise of the group.
-    """
-    blocks, finer, of_cells = [], [], []
-    sizes = [grouping.n_groups for grouping in groups]
-    counts, _ = column_counts(released, sizes, scales)
-    for grouping, count, scale, marginal in zip(
-        groups, counts, scales, marginals, strict=True
-    ):
-        group = grouping.of_cell
-        members = np.bincount(group, minlength=grouping.n_groups)[group]
-        mass = grouping.add_up(marginal)[group]
-        within = np.where(
-            mass > 0, marginal / np.where(mass > 0, mass, 1.0), 1.0 / members
-        )
-        spread = math.sqrt(len(group) / grouping.n_groups)
-        finer.append(shortened(scale * spread))
-        blocks.append(finer[-1] * count[:, group] * within)
-        whole = math.sqrt(len(count))
-        of_cells.append(np.where(members == 1, whole * spread, whole))
-    values = {Key.COLUMNS.value: np.concatenate(blocks, axis=1)}
-    return replace(released, values=values, of_cells=tuple(of_cells)), tuple(finer)
-
-
-@asked("step")
-@saved("step.coarse_cells")
-@dataclass(frozen=True, eq=False)
-class Coarse:
-    """From cells of rows to cells as one class, or to their groups by class."""
-
-    groups: tuple[CellGroups, ...] | None = None
-
-    def check_asked(self) -> None:
-        """Check the fields of a step that another party sent."""
-        groups = self.groups
-        refuse_unless(
-            groups is None
-            or (
-                len(groups) > 0
-                and all(has_role(grouping, "groups") for grouping in groups)
-            ),
-            "groups of cells",
-        )
-
-    def __call__(self, batches: Iterable[EncodedBatch]) -> Iterator[EncodedBatch]:
-        """Yield coarse codes, row by row."""
-        for batch in batches:
-            codes, labels = batch.parts[Key.COLUMNS], batch.labels
-            if self.groups is None:
-                labels = np.where(labels >= 0, 0, -1)
-            else:
-                coarse = [
-                    grouping.encode(codes[:, j])
-                    for j, grouping in enumerate(self.groups)
-                ]
-                codes = np.stack(coarse).T
-            yield EncodedBatch(labels, {Key.COLUMNS: codes})
-
 
 # ----------------------------------------------------------------------------
 # Columns by class, then two releases of pairs: all coarsely, then the strongest.

@@ -22,6 +22,7 @@ from skdpgen.synthesizers.pairwise._pair_release import (
     spread_pair,
 )
 from skdpgen.synthesizers.pairwise._public_relations import PublicPairs, with_relations
+from skdpgen.synthesizers.pairwise._target_parts import even_parts
 from skdpgen.tables import CellGroups, each_group
 from skdpgen.training import (
     ClassConditional,
@@ -66,10 +67,7 @@ def parts_of_target(
         return None
     if task != "regression":
         return _alike(denoised, n_parts)
-    total = denoised.totals.sum()
-    middle = (np.cumsum(denoised.totals) - 0.5 * denoised.totals) / total
-    part = np.clip(np.floor(n_parts * middle), 0, n_parts - 1)
-    return np.unique(part, return_inverse=True)[1]
+    return even_parts(np.asarray(denoised.totals), n_parts)
 
 
 def _alike(denoised: ClassConditional, n_parts: int) -> NDArray[np.int64]:
