@@ -93,6 +93,7 @@ tables: $(VENV)/.user
 	$(TABLES) benchmarks/results/speed --into benchmarks/speed.md
 	$(BIN)/python benchmarks/discovery.py page benchmarks/benchmarks.md
 	$(BIN)/python -m benchmarks triples
+	$(BIN)/python -m benchmarks targets
 	$(BIN)/python -m benchmarks nist page
 	$(BIN)/python -m benchmarks paper page
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 import pandas as pd
 
-from benchmarks import national2019, triples
+from benchmarks import national2019, targets, triples
 from benchmarks.catalogue import CATALOGUE
 from benchmarks.devices import compare_devices
 from benchmarks.fit_costs import AXES, fit_costs, tabulate_costs
@@ -311,6 +311,13 @@ def bound_triples(data: Path | None) -> None:
             _append(triples.ROWS, row)
     page = triples.PAGE.read_text(encoding="utf-8")
     triples.PAGE.write_text(triples.filled(page), encoding="utf-8")
+
+
+@main.command("targets")
+def compare_with_targets() -> None:
+    """Fill the page with what was asked of DP-Pairwise, and what stored rows show."""
+    page = targets.PAGE.read_text(encoding="utf-8")
+    targets.PAGE.write_text(targets.filled(page), encoding="utf-8")
 
 
 @main.command()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import triples
+from benchmarks import targets, triples
 from benchmarks.catalogue import CATALOGUE
 from skdpgen.benchmark import BenchConfig, fill_page, read_rows
 from skdpgen.benchmark._result_tables import MARK, names_in
@@ -54,6 +54,7 @@ def test_every_stored_result_is_in_the_documentation(page, folder):
 def test_no_table_of_numbers_is_typed(name):
     outside = MARK.sub("", (PLACE / name).read_text("utf-8"))
     outside = triples.MARKED.sub("", FITS.sub("", outside))
+    outside = targets.MARKED.sub("", outside)
     assert [line for line in outside.splitlines() if line.startswith("|")] == []
 
 
@@ -62,6 +63,13 @@ def test_the_table_of_triples_is_that_of_stored_bounds():
     page = triples.PAGE.read_text("utf-8")
     assert triples.MARKED.search(page)
     assert triples.filled(page) == page
+
+
+def test_the_table_of_targets_is_that_of_stored_rows():
+    """`python -m benchmarks targets` writes it."""
+    page = targets.PAGE.read_text("utf-8")
+    assert targets.MARKED.search(page)
+    assert targets.filled(page) == page
 
 
 def test_tables_of_discovery_are_those_of_stored_fits():
