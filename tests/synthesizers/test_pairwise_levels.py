@@ -155,7 +155,7 @@ def test_parts_of_a_number_add_up_to_the_counts_of_rows(monkeypatch):
         np.testing.assert_allclose(of_parts, np.bincount(part, of_bins), rtol=1e-6)
     # a column that follows the number: each bin has its own counts, not its part's
     means = counts[0][:, :24] @ np.arange(24) / counts[0][:, :24].sum(axis=1)
-    assert (np.diff(means) > 0).all()
+    assert np.corrcoef(np.arange(12), means)[0, 1] > 0.98
 
 
 def test_bins_keep_the_counts_of_parts_and_follow_a_line():

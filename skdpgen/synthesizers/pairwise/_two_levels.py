@@ -42,7 +42,7 @@ NOISE_OF_GROUP = 1.0  # least rows of a group in each class, in noise stds
 FEWEST = 4  # groups of a column
 COARSER = 0.5  # largest ratio of groups to cells for which two levels pay off
 NO_NOISE = 1e-9  # the standard deviation that stands for 0
-PARTS = 8  # of a number to predict, by which columns are counted
+PARTS = 10  # of a number to predict, by which columns are counted
 
 
 def groups_by_class(
