@@ -123,7 +123,8 @@ def measure_two_levels(
     fine = count_columns(
         Coarse(has_target=in_parts),
         sizes,
-        name=f"histograms of {len(cells)} columns",
+        name=f"histograms of {len(cells)} columns"
+        + (" and the target" if in_parts else ""),
         share=FINE * budget,
     )
     counts, stds = column_counts(fine, sizes, scales)
