@@ -2,14 +2,14 @@ r"""Parts of a target: classes, or bins of a number, that are counted together.
 
 How a column changes along a number is a slow change, which a few parts show. In each
 part it has the noise of one count, whatever the number of bins. Of m bins of a part,
-counted one by one, the sum has :math:`\\sqrt m` times that noise.
+counted one by one, the sum has :math:`\sqrt m` times that noise.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-FAINT = 1e-9  # of a bin's share, so that parts without rows have bins of equal shares
+NOISIEST = 1.5  # most noise of a bin, in noise stds of a part
 
 
 def even_parts(totals: Floats, n_parts: int) -> NDArray[np.int64]:
@@ -26,33 +26,54 @@ def even_parts(totals: Floats, n_parts: int) -> NDArray[np.int64]:
 
 
 def bins_from_parts(counts: Floats, part: NDArray[np.int64], bins: Floats) -> Floats:
-    r"""Return the smoothest counts by bins with the given counts by parts.
+    """Return counts by bins that add up to counts by parts, and change smoothly.
 
-    Shares of rows of a bin, x(b), change along the bins as little as possible: the sum
-    of their squared second differences is least, among all whose mean over the rows of
-    a part is that of the part. So x is a matrix times the counts of parts.
+    Where a part has few rows, its noise, as a share of them, is large, and smooth
+    counts would carry it to its neighbours. If any bin had ``NOISIEST`` times the noise
+    of a part, each bin gets its share of its part instead. That follows from ``bins``,
+    which are released, and not from the counts.
 
     Parameters
     ----------
     counts : ndarray of shape (n_parts, n_cells)
     part : ndarray of int of shape (n_bins,)
     bins : ndarray of shape (n_bins,)
-        Rows of each bin.
+        Rows of each bin, not negative.
 
     Examples
     --------
     >>> counts = np.array([[10.0], [30.0]])
     >>> bins_from_parts(counts, np.array([0, 0, 1, 1]), np.ones(4)).T.round(1).tolist()
     [[2.5, 7.5, 12.5, 17.5]]
+    >>> bins_from_parts(counts, np.array([0, 0, 1]), np.array([6.0, 2.0, 0.0])).tolist()
+    [[7.5], [2.5], [30.0]]
     """
-    n_bins, n_parts = len(part), len(counts)
-    bins = np.maximum(bins, FAINT * max(float(bins.sum()), 1.0))
+    shares = _shares_of_parts(part, bins)
+    smooth = _smoothest(part, bins, shares)
+    is_noisy = np.linalg.norm(smooth, axis=1).max() > NOISIEST
+    return np.asarray((shares if is_noisy else smooth) @ counts)
+
+
+def _shares_of_parts(part: NDArray[np.int64], bins: Floats) -> Floats:
+    """Return the share of each bin in the rows of each part, (n_bins, n_parts)."""
+    rows = np.bincount(part, bins)[part]
+    even = 1.0 / np.bincount(part)[part]
+    shares = np.where(rows > 0, bins / np.where(rows > 0, rows, 1.0), even)
+    return np.asarray(shares[:, None] * np.eye(int(part.max()) + 1)[part])
+
+
+def _smoothest(part: NDArray[np.int64], bins: Floats, shares: Floats) -> Floats:
+    """Return the matrix of the smoothest counts; infinite where there is none.
+
+    It minimises the squared second differences of counts per row of a bin, among all
+    with the counts of parts.
+    """
+    n_bins, n_parts = shares.shape
     of_part = np.bincount(part, bins)
-    means = np.zeros((n_parts, n_bins))
-    means[part, np.arange(n_bins)] = bins / of_part[part]
+    if n_parts < 2 or not of_part.all():
+        return np.full(shares.shape, np.inf)
     second = np.diff(np.eye(n_bins), n=2, axis=0)
     zeros = np.zeros((n_parts, n_parts))
-    system = np.block([[second.T @ second, means.T], [means, zeros]])
-    right = np.concatenate([np.zeros((n_bins, n_parts)), np.eye(n_parts)])
-    weights = np.linalg.solve(system, right)[:n_bins]
-    return np.asarray(bins[:, None] * (weights @ (counts / of_part[:, None])))
+    system = np.block([[second.T @ second, shares], [shares.T, zeros]])
+    right = np.concatenate([np.zeros((n_bins, n_parts)), np.diag(1.0 / of_part)])
+    return np.asarray(bins[:, None] * np.linalg.solve(system, right)[:n_bins])

@@ -86,11 +86,12 @@ def measure_two_levels(
     times a scale, and squares of scales sum to 1. Where a number is counted in parts, a
     row is also one-hot in the histogram of all its bins, whose weight is part of the
     structure that noise is calibrated to. So its vector v is not negative and has norm
-    r at most. A row more or less moves the sum by at most r; another row in its place
-    by :math:`\|v - v'\|^2 = \|v\|^2 + \|v'\|^2 - 2 v^\top v' \le 2 r^2`, and if the
-    labels differ, the two stand in different classes or parts and are orthogonal, or in
-    one part and are as any two rows: again at most :math:`2 r^2`. Groups and parts are
-    fixed by the first release and public quantities before the second reads a row; the
+    r at most, with :math:`r^2 = 1 + 1/d` for d columns. A row more or less moves the
+    sum by at most r; another row in its place by :math:`\|v - v'\|^2 = \|v\|^2 +
+    \|v'\|^2 - 2 v^\top v' \le 2 r^2`, and if the labels differ, the two stand in
+    different classes or parts and are orthogonal, or in one part and are as any two
+    rows: again at most :math:`2 r^2`. Groups and parts are fixed by the first release
+    and public quantities before the second reads a row; the
     squares of both :math:`\mu` add up. All else reads no row.
 
     Returns
@@ -189,8 +190,9 @@ def without_target(released: Release) -> Release:
 def by_bins(released: Release, part: Parts, bins: Floats) -> Release:
     r"""Return counts by parts of a number as counts by its bins.
 
-    Bins of a part share its noise. Their noise is stated as if each had its own with
-    the same sum: :math:`\sigma / \sqrt m` for parts of m bins, in the mean.
+    Bins of a part share its noise, so their errors go together. It is stated as if each
+    bin had noise of its own with the same sum: :math:`\sigma / \sqrt m` for parts of m
+    bins, in the mean over parts.
     """
     key = Key.COLUMNS.value
     n_parts = int(part.max()) + 1
