@@ -43,7 +43,7 @@ $(VENV)/.developer: pyproject.toml constraints.txt | $(BIN)/python
 venv: $(VENV)/.developer
 
 demo: $(VENV)/.user
-	$(BIN)/skdpgen demo --out skdpgen-demo $(if $(MODELS),--models)
+	$(THREADS) $(BIN)/skdpgen demo --out skdpgen-demo $(if $(MODELS),--models)
 
 test: $(VENV)/.developer
 	$(THREADS) $(BIN)/python -m pytest -n 2 --dist worksteal --durations 25 -m "not slow"
