@@ -203,7 +203,11 @@ def test_a_number_with_heavy_values_and_gaps_between_them_is_kept():
     schema = Schema(dict.fromkeys(X, Numeric(-5, 5)), target=Integer(0, 14))
     for seed in range(3):
         with insecure_noise_seed(seed):
-            fit = DPPairwiseSynthesizer(1.0, schema=schema, max_iter=5).fit(X, y)
+            fit = DPPairwiseSynthesizer(
+                1.0, schema=schema, task="regression", max_iter=5, random_state=0
+            ).fit(X, y)
+        names = [one.name for one in fit.privacy_.releases]
+        assert "groups of 8 columns by parts of the target" in names
         drawn = fit.sample(n, random_state=0)[1].value_counts(normalize=True)
         for value, share in shares.items():
             assert abs(drawn.get(value, 0.0) - share) < 0.1

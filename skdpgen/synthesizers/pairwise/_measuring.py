@@ -308,7 +308,7 @@ def measure_pairs(
             groups,
             pairs,
             weights=weights,
-            parts=kind_of_parts(stratum),
+            parts="parts of the target" if is_number else kind_of_parts(stratum),
             **how,
         )
 

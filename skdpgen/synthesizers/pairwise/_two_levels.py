@@ -144,8 +144,8 @@ def measure_two_levels(
     group_sizes = tuple(grouping.n_groups for grouping in groups)
     part = None
     if in_parts:
-        every_bin = np.arange(n_bins)
-        part = even_parts(bin_counts(fine, None, every_bin, total), PARTS)
+        counted_bins = [(fine.values[Key.TARGET][0], fine.noise_std[Key.TARGET])]
+        part = even_parts(denoised_bins(counted_bins, total), PARTS)
     coarse = count_columns(
         Coarse(groups, has_target=in_parts, of_class=part),
         group_sizes,
@@ -155,26 +155,23 @@ def measure_two_levels(
         n_classes=n_bins if part is None else int(part.max()) + 1,
     )
     if part is not None:
-        bins = bin_counts(fine, coarse, part, total)
+        of_own_part = coarse.values[Key.TARGET][part, np.arange(n_bins)]
+        counted_bins.append((of_own_part, coarse.noise_std[Key.TARGET]))
+        bins = denoised_bins(counted_bins, total)
         fine, coarse = without_target(fine), by_bins(coarse, part, bins)
     return fine, *spread_groups(coarse, cell_scales(group_sizes), groups, marginals)
 
 
-def bin_counts(fine: Release, coarse: Release | None, part: Parts, total: float) -> Any:
-    """Return the denoised counts of bins of a number, from releases with its histogram.
+def denoised_bins(measured: Sequence[tuple[Floats, float]], total: float) -> Floats:
+    """Return counts of bins of a number from noisy ones, each with its noise std.
 
-    A row is only counted in its own part, so a bin has the noise of one count.
+    Their mean by precision is smoothed along the bins.
     """
-    one_part = np.zeros(len(part), dtype=np.int64)
-    counts, precisions = [], []
-    for released, rows in ((fine, one_part), (coarse, part)):
-        if released is not None:
-            values = released.values[Key.TARGET]
-            counts.append(values[rows, np.arange(len(part))])
-            precisions.append(1.0 / max(released.noise_std[Key.TARGET], NO_NOISE) ** 2)
-    std = 1.0 / math.sqrt(sum(precisions))
+    counts = [counts for counts, _ in measured]
+    precisions = [1.0 / max(std, NO_NOISE) ** 2 for _, std in measured]
     mean = np.average(counts, axis=0, weights=precisions)
-    return denoised_histogram(mean, std, total, n_ordered=len(part))
+    std = 1.0 / math.sqrt(sum(precisions))
+    return denoised_histogram(mean, std, total, n_ordered=len(mean))
 
 
 def without_target(released: Release) -> Release:
@@ -270,7 +267,6 @@ class Coarse:
         """Yield coarse codes, row by row."""
         for batch in batches:
             codes, labels = batch.parts[Key.COLUMNS], batch.labels
-            target = labels[:, None]
             if self.of_class is not None:
                 labels = class_of(self.of_class, labels)
             if self.groups is None:
@@ -283,5 +279,5 @@ class Coarse:
                 codes = np.stack(coarse).T
             parts: dict[str, Any] = {Key.COLUMNS: codes}
             if self.has_target:
-                parts[Key.TARGET] = target
+                parts[Key.TARGET] = batch.labels[:, None]
             yield EncodedBatch(labels, parts)
