@@ -194,6 +194,7 @@ def test_no_cell_and_no_label_makes_a_step_fail():
         PairCodes((GROUPS, GROUPS), ((0, None), (1, GROUPS)), True, np.array([0])),
         SignCodes((GROUPS, GROUPS), (np.ones(1), np.ones(5)), np.array([1])),
         Coarse((GROUPS, GROUPS)),
+        Coarse((GROUPS, GROUPS), has_target=True, of_class=np.array([0])),
         ScoresOfRows(NormalScores({}, (np.ones((1, 2)), np.ones((1, 9)))), 1.0, True),
         Encoding(KERNEL, "cpu"),
     ):
@@ -464,6 +465,10 @@ def test_questions_of_honest_kinds_are_answered():
             Encoding(replace(KERNEL, phi=HERMITE), "cpu"), {"features": Vectors(9)}
         ),
         of_step(Coarse((GROUPS, GROUPS)), {"columns": Histograms((2, 2))}),
+        of_step(
+            Coarse((GROUPS, GROUPS), has_target=True, of_class=np.array([0, 0])),
+            {"columns": Histograms((2, 2)), "target": Histograms((2,))},
+        ),
         of_step(
             ScoresOfRows(NormalScores({}, (np.ones((2, 3)),) * 2), 1.0, True),
             {"features": OuterProducts(((2, 2),), 1.0, ("square",))},
