@@ -120,6 +120,7 @@ def paper() -> None:
 @click.option("--out", type=click.Path(path_type=Path), help="Cells: bench/NAME.")
 @click.option("--jobs", type=int, default=2, show_default=True, help="Cells at a time.")
 @click.option("--minutes", type=float, help="Begin no cell after; 0 only collects.")
+@click.option("--releases", type=click.IntRange(1), help="Of each setting, at most.")
 @click.option("--store", is_flag=True, help="Keep the rows of which pages are made.")
 def run_one(
     name: str,
@@ -127,6 +128,7 @@ def run_one(
     out: Path | None,
     jobs: int,
     minutes: float | None,
+    releases: int | None,
     store: bool,
 ) -> None:
     """Compute the cells of a paper that are not there; the same command goes on."""
@@ -143,13 +145,14 @@ def run_one(
         out or Path("bench") / name,
         n_jobs=jobs,
         minutes=minutes,
+        releases=releases,
         tell=tell,
     )
     failed = [row for lines in rows.values() for row in lines if "error" in row]
     for row in failed:
         click.echo(f"Failed: {row['table']}, {row['name']}: {row['message']}", err=True)
     if store:
-        store_rows(name, rows)
+        store_rows(name, rows, data)
 
 
 @paper.command("page")

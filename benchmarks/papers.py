@@ -9,7 +9,7 @@ import math
 import time
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -84,42 +84,64 @@ def run_paper(
     *,
     n_jobs: int = 1,
     minutes: float | None = None,
+    releases: int | None = None,
     tell: Callable[[str, int, int], None] = lambda name, n_done, n_all: None,
     folder: Path = PAPERS,
 ) -> dict[str, list[Row]]:
     """Compute what is not finished of a paper; return rows by the name of their run.
 
-    Cells are kept in ``out``, one file each, so the same call goes on after a kill.
-    Runs share them: one that occurs in two tables is computed once.
+    The first release of every run comes before the second of any, so a call that is
+    stopped early has something of each table. Cells are kept in ``out``, one file each,
+    so the same call goes on after a kill. Runs share them: one that occurs in two
+    tables is computed once. ``releases`` limits how often each setting is fitted.
     """
     deadline = math.inf if minutes is None else time.monotonic() + 60 * minutes
+    configs = runs_of(paper, folder)
+    most = max(config.releases for config in configs)
     rows: dict[str, list[Row]] = {}
-    for config in runs_of(paper, folder):
+    for n_releases in range(1, min(releases or most, most) + 1):
+        for config in configs:
+            if config.releases < n_releases and config.name in rows:
+                continue
 
-        def told(n_done: int, n_all: int, row: Any, name: str = config.name) -> None:
-            tell(name, n_done, n_all)
+            def told(
+                n_done: int, n_all: int, row: Any, name: str = config.name
+            ) -> None:
+                tell(name, n_done, n_all)
 
-        left = max(0.0, deadline - time.monotonic()) / 60
-        rows[config.name] = list(
-            run_cells(
-                config,
+            left = max(0.0, deadline - time.monotonic()) / 60
+            computed = run_cells(
+                replace(config, releases=min(n_releases, config.releases)),
                 out,
                 data=data,
                 n_jobs=n_jobs,
                 minutes=None if math.isinf(left) else left,
-                tell=told,
+                tell=lambda n_done, n_all, _, name=config.name: tell(
+                    name, n_done, n_all
+                ),
             )
-        )
+            rows[config.name] = list(computed)
     return rows
 
 
 def store_rows(
-    paper: str, rows: Mapping[str, list[Row]], folder: Path = PAPERS
+    paper: str, rows: Mapping[str, list[Row]], data: Path, folder: Path = PAPERS
 ) -> None:
-    """Write rows beside the configurations, from which pages are made."""
-    for name, lines in rows.items():
+    """Write rows beside the configurations, from which pages are made.
+
+    A row that was stored before stays if the configuration still has its cell and it
+    was not computed again. Failed cells are not stored.
+    """
+    for config in runs_of(paper, folder):
+        path = folder / paper / f"{config.name}.jsonl"
+        known = [*(read_rows(path) if path.exists() else ()), *rows[config.name]]
+        of_cell = {row["cell"]: row for row in known if "error" not in row}
+        named = [(name, cell.key) for name, cell in config.cells(data)]
+        lines = [
+            {**of_cell[key], "name": name} for name, key in named if key in of_cell
+        ]
         if lines:
-            write_rows(folder / paper / f"{name}.jsonl", lines)
+            write_rows(path, lines)
 
 
 def fill_paper_page(page: str, paper: str, folder: Path = PAPERS) -> str:

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from benchmarks import papers
 from benchmarks.catalogue import CATALOGUE
 from benchmarks.papers import (
     KEYS,
@@ -19,7 +20,7 @@ from benchmarks.papers import (
     store_rows,
     tabulate_place,
 )
-from skdpgen.benchmark import read_rows
+from skdpgen.benchmark import _cells, read_rows
 from skdpgen.benchmark._cells import Source
 from skdpgen.benchmark._measure_cell import maker
 from skdpgen.datasets import load_example
@@ -167,7 +168,7 @@ def _cell(method, source):
     return Cell(source, "0", method.method, method.settings, 1.0)
 
 
-def test_a_run_is_stored_and_goes_on(tmp_path):
+def test_a_run_is_stored_and_goes_on(tmp_path, monkeypatch):
     X, y = load_example(300)
     X[["age", "job"]].assign(target=y).to_csv(tmp_path / "mine.csv", index=False)
     (tmp_path / "mine").mkdir()
@@ -180,7 +181,59 @@ def test_a_run_is_stored_and_goes_on(tmp_path):
     assert run_paper("mine", **given, minutes=0) == {"run": []}
     rows = run_paper("mine", **given)
     assert run_paper("mine", **given, minutes=0) == rows
-    store_rows("mine", rows, tmp_path)
+    monkeypatch.setattr(_cells, "FINGERPRINTS", ())  # tables of papers are public
+    store_rows("mine", run_paper("mine", **given, minutes=0), tmp_path, tmp_path)
     (row,) = read_rows(tmp_path / "mine" / "run.jsonl")
     assert set(row["models"]) == {"lda"}
     assert row["relations"] == "columns by class only"
+
+
+@pytest.fixture
+def two_runs(tmp_path):
+    load_example(20)[0][["age", "job"]].to_csv(tmp_path / "mine.csv", index=False)
+    (tmp_path / "mine").mkdir()
+    for name, releases in (("first", 3), ("second", 2)):
+        (tmp_path / "mine" / f"{name}.toml").write_text(
+            'tables = [{ path = "../mine.csv", target = "job" }]\n'
+            'methods = ["DPIndependentSynthesizer"]\n'
+            f"epsilons = [1]\nreleases = {releases}\nreal = false\n"
+        )
+    return tmp_path
+
+
+def test_first_releases_of_all_runs_come_first(two_runs, monkeypatch):
+    begun = []
+
+    def run_cells(config, out, **how):
+        begun.append((config.name, config.releases))
+        return [{"release": release} for release in range(config.releases)]
+
+    monkeypatch.setattr(papers, "run_cells", run_cells)
+    given = {"data": two_runs, "out": two_runs, "folder": two_runs}
+    rows = run_paper("mine", **given)
+    assert begun == [
+        ("first", 1),
+        ("second", 1),
+        ("first", 2),
+        ("second", 2),
+        ("first", 3),
+    ]
+    assert [len(lines) for lines in rows.values()] == [3, 2]
+    rows = run_paper("mine", **given, releases=1)
+    assert [len(lines) for lines in rows.values()] == [1, 1]
+
+
+def test_stored_rows_stay_until_they_are_computed_again(two_runs):
+    runs = {run.name: run.cells(two_runs) for run in runs_of("mine", two_runs)}
+    keys = [cell.key for _, cell in runs["first"]]
+    before = [{"cell": key, "score": 0.5} for key in [*keys[:2], "of an older run"]]
+    later = [{"cell": keys[1], "score": 0.7}, {"cell": keys[2], "error": "ValueError"}]
+    for rows in (before, later):
+        store_rows("mine", {"first": rows, "second": []}, two_runs, two_runs)
+    rows = read_rows(two_runs / "mine" / "first.jsonl")
+    assert [(row["cell"], row["score"]) for row in rows] == [
+        (keys[0], 0.5),
+        (keys[1], 0.7),
+    ]
+    assert {row["name"] for row in rows} == {"DPIndependentSynthesizer"}
+    assert not (two_runs / "mine" / "second.jsonl").exists()
