@@ -28,6 +28,7 @@ PAGES = Path(__file__).parents[1] / "docs" / "papers"
 NAMES = ("dp_merf", "dp_mepf", "functional_rdp", "dp_mge_dre", "dp_ntk")
 HEAD, END = "<!-- paper:{} -->", "<!-- /paper -->"
 PRINTED = "printed"
+COSTS = "costs"  # the mark of the table of seconds
 KEYS = ["data", "method", "epsilon", "model"]  # of a number, beside its metric
 NO_SOURCE = "ours"  # of a method whose name has no comma
 MEAN = "mean"  # the model of a score that is one of all models
@@ -103,12 +104,6 @@ def run_paper(
         for config in configs:
             if config.releases < n_releases and config.name in rows:
                 continue
-
-            def told(
-                n_done: int, n_all: int, row: Any, name: str = config.name
-            ) -> None:
-                tell(name, n_done, n_all)
-
             left = max(0.0, deadline - time.monotonic()) / 60
             computed = run_cells(
                 replace(config, releases=min(n_releases, config.releases)),
@@ -150,14 +145,52 @@ def fill_paper_page(page: str, paper: str, folder: Path = PAPERS) -> str:
     places = [Place(**entry) for entry in content["table"]]
     printed = read_printed(folder / paper / "printed.csv")
     numbers = our_numbers(stored_rows(paper, folder), content.get("data", {}))
-    for place in places:
-        head = HEAD.format(place.name)
+    tables = {place.name: tabulate_place(place, printed, numbers) for place in places}
+    tables[COSTS] = tabulate_costs(paper, folder)
+    for name, text in tables.items():
+        head = HEAD.format(name)
         before, mark, after = page.partition(head)
         if not mark or END not in after:
             raise ConfigError(f"The page of {paper} has no {head} and {END}.")
-        text = tabulate_place(place, printed, numbers)
         page = f"{before}{head}\n{text}\n{END}{after.partition(END)[2]}"
     return page
+
+
+def tabulate_costs(paper: str, folder: Path = PAPERS) -> str:
+    """Return a table of what the first release of each run takes, from stored rows."""
+    lines: dict[str, list[str]] = {}
+    for config in runs_of(paper, folder):
+        path = folder / paper / f"{config.name}.jsonl"
+        rows = (
+            [row for row in read_rows(path) if not row["release"]]
+            if path.exists()
+            else []
+        )
+        on_gpu = [row for row in rows if row.get("device") == "cuda"]
+        on_cpu = [row for row in rows if row.get("device") != "cuda"]
+        n_of_source = len(config.methods) * len(config.epsilons) + config.real
+        n_public = sum(source.has_public for source in config.sources) * config.real
+        n_cells = len(config.sources) * n_of_source + n_public
+        processor = sum(row.get("cpu_seconds", row["seconds"]) for row in on_cpu)
+        gpu = sum(row["seconds"] for row in on_gpu)
+        lines[config.name] = [
+            str(n_cells),
+            f"{processor / 3600:.1f} ({len(on_cpu)})" if on_cpu else "",
+            f"{gpu / 3600:.1f} ({len(on_gpu)})" if on_gpu else "",
+            str(n_cells - len(rows)),
+        ]
+    frame = pd.DataFrame.from_dict(
+        lines,
+        orient="index",
+        columns=[
+            "fits",
+            "processor hours (fits)",
+            "hours with a GPU (fits)",
+            "not run",
+        ],
+    )
+    frame.index.name = "run"
+    return markdown(frame)
 
 
 def stored_rows(paper: str, folder: Path = PAPERS) -> list[Row]:
