@@ -28,7 +28,8 @@ PAGES = Path(__file__).parents[1] / "docs" / "papers"
 NAMES = ("dp_merf", "dp_mepf", "functional_rdp", "dp_mge_dre", "dp_ntk")
 HEAD, END = "<!-- paper:{} -->", "<!-- /paper -->"
 PRINTED = "printed"
-COSTS = "costs"  # the mark of the table of seconds
+COSTS = "costs"  # the mark of the table of hours
+CPU_BUILD = "+cpu"  # of torch: the machine had no GPU
 KEYS = ["data", "method", "epsilon", "model"]  # of a number, beside its metric
 NO_SOURCE = "ours"  # of a method whose name has no comma
 MEAN = "mean"  # the model of a score that is one of all models
@@ -163,17 +164,19 @@ def tabulate_costs(paper: str, folder: Path = PAPERS) -> str:
         path = folder / paper / f"{config.name}.jsonl"
         stored = read_rows(path) if path.exists() else []
         rows = [row for row in stored if not row["release"]]
-        on_gpu = [row for row in rows if row.get("device") == "cuda"]
-        on_cpu = [row for row in rows if row.get("device") != "cuda"]
+        parts: dict[bool, list[Row]] = {True: [], False: []}
+        for row in rows:
+            parts[row["version_torch"].endswith(CPU_BUILD)].append(row)
+        here, elsewhere = parts[True], parts[False]
         n_of_source = len(config.methods) * len(config.epsilons) + config.real
         n_public = sum(source.has_public for source in config.sources) * config.real
         n_cells = len(config.sources) * n_of_source + n_public
-        processor = sum(row.get("cpu_seconds", row["seconds"]) for row in on_cpu)
-        gpu = sum(row["seconds"] for row in on_gpu)
+        processor = sum(row["cpu_seconds"] for row in here) / 3600
+        hours = sum(row["seconds"] for row in elsewhere) / 3600
         lines[config.name] = [
             str(n_cells),
-            f"{processor / 3600:.1f} ({len(on_cpu)})" if on_cpu else "",
-            f"{gpu / 3600:.1f} ({len(on_gpu)})" if on_gpu else "",
+            f"{processor:.1f} ({len(here)})" if here else "",
+            f"{hours:.1f} ({len(elsewhere)})" if elsewhere else "",
             str(n_cells - len(rows)),
         ]
     frame = pd.DataFrame.from_dict(
@@ -182,7 +185,7 @@ def tabulate_costs(paper: str, folder: Path = PAPERS) -> str:
         columns=[
             "cells",
             "processor hours (cells)",
-            "hours with a GPU (cells)",
+            "hours beside a GPU (cells)",
             "not run",
         ],
     )

@@ -18,11 +18,13 @@ from benchmarks.papers import (
     run_paper,
     runs_of,
     store_rows,
+    tabulate_costs,
     tabulate_place,
 )
 from skdpgen.benchmark import _cells, read_rows
 from skdpgen.benchmark._cells import Source
 from skdpgen.benchmark._measure_cell import maker
+from skdpgen.benchmark._run_cells import write_rows
 from skdpgen.datasets import load_example
 from skdpgen.exceptions import ConfigError
 
@@ -237,3 +239,17 @@ def test_stored_rows_stay_until_they_are_computed_again(two_runs):
     ]
     assert {row["name"] for row in rows} == {"DPIndependentSynthesizer"}
     assert not (two_runs / "mine" / "second.jsonl").exists()
+
+
+def test_costs_are_of_first_releases_and_by_machine(two_runs):
+    took = {"seconds": 7200.0, "cpu_seconds": 3600.0}
+    rows = [
+        {"release": 0, "version_torch": "2.13.0+cpu", **took},
+        {"release": 0, "version_torch": "2.11.0", "device": "cpu", **took},
+        {"release": 1, "version_torch": "2.13.0+cpu", **took},
+    ]
+    write_rows(two_runs / "mine" / "first.jsonl", rows[1:])
+    write_rows(two_runs / "mine" / "second.jsonl", rows[::2])
+    _, _, first, second = tabulate_costs("mine", two_runs).splitlines()
+    assert first == "| first | 1 |  | 2.0 (1) | 0 |"
+    assert second == "| second | 1 | 1.0 (1) |  | 0 |"
