@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
 from typing import TypeVar
 
 import numpy as np
@@ -106,6 +108,11 @@ class CellsHead:
 
     n_cells: int
 
+    @property
+    def n_outputs(self) -> int:
+        """How many outputs it takes."""
+        return self.n_cells
+
 
 @saved("network.head_of_position")
 @dataclass(frozen=True)
@@ -113,6 +120,11 @@ class PositionHead:
     """A head of one number in [0, 1]; a second output is the degree of missingness."""
 
     is_nullable: bool = False
+
+    @property
+    def n_outputs(self) -> int:
+        """How many outputs it takes."""
+        return 1 + self.is_nullable
 
 
 Head = CellsHead | PositionHead
@@ -144,10 +156,12 @@ class TableShape:
     @property
     def sizes(self) -> list[int]:
         """Outputs of each head."""
-        return [
-            head.n_cells if isinstance(head, CellsHead) else 1 + head.is_nullable
-            for head in self.heads
-        ]
+        return [head.n_outputs for head in self.heads]
+
+    @cached_property
+    def runs(self) -> list[list[Head]]:
+        """Equal heads that stand together, in the order of the heads."""
+        return [list(run) for _, run in groupby(self.heads)]
 
     @property
     def least_weights(self) -> int:
@@ -211,17 +225,22 @@ class TableGenerator(nn.Module):
         """Return the output of each head, (n, its size)."""
         one_hot = nn.functional.one_hot(labels, self.shape.n_classes).to(latents)
         hidden = self.body(torch.cat([latents, one_hot], dim=1))
-        outputs = (self.start[labels] + self.heads(hidden)).split(self.shape.sizes, 1)
-        return [
-            output.softmax(dim=1) if isinstance(head, CellsHead) else _position(output)
-            for head, output in zip(self.shape.heads, outputs, strict=True)
-        ]
+        logits = self.start[labels] + self.heads(hidden)
+        outputs: list[Tensor] = []
+        # Columns of one form mostly stand together: hundreds of them in one operation.
+        widths = [len(run) * run[0].n_outputs for run in self.shape.runs]
+        for run, of_run in zip(self.shape.runs, logits.split(widths, 1), strict=True):
+            by_column = of_run.unflatten(1, (len(run), -1))
+            is_cells = isinstance(run[0], CellsHead)
+            ready = by_column.softmax(dim=2) if is_cells else _position(by_column)
+            outputs += ready.unbind(1)
+        return outputs
 
 
-def _position(output: Tensor) -> Tensor:
-    """Return a position, pulled towards the middle as far as it is missing."""
-    place = output.sigmoid()
-    if output.shape[1] == 1:
+def _position(logits: Tensor) -> Tensor:
+    """Return positions, pulled towards the middle as far as they are missing."""
+    place = logits.sigmoid()
+    if logits.shape[-1] == 1:
         return place
-    present, missing = place[:, :1], place[:, 1:]
-    return torch.cat([present + missing * (0.5 - present), 0.5 * missing], dim=1)
+    present, missing = place[..., :1], place[..., 1:]
+    return torch.cat([present + missing * (0.5 - present), 0.5 * missing], dim=-1)

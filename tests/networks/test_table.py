@@ -77,6 +77,29 @@ def test_a_start_is_what_heads_without_weights_give():
     assert torch.equal(place, start[:, 3:4].sigmoid())
 
 
+def test_equal_heads_that_stand_together_are_those_of_single_columns():
+    heads = [PositionHead()] * 3 + [CellsHead(4)] * 2 + [PositionHead(True)] * 2
+    heads += [CellsHead(3), CellsHead(4), PositionHead()]
+    layers = TableShape(tuple(heads), n_classes=2, n_latent=4, hidden=())
+    assert [len(run) for run in layers.runs] == [3, 2, 2, 1, 1, 1]
+    table = np.random.default_rng(0).normal(size=(2, sum(layers.sizes)))
+    generator = TableGenerator(layers, rng=seeded(), start=table)
+    generator.heads.weight.data.zero_()
+    latents, labels = inputs()
+    logits = torch.as_tensor(table, dtype=torch.float32)[labels]
+    for head, own, output in zip(
+        heads, logits.split(layers.sizes, 1), generator(latents, labels), strict=True
+    ):
+        if isinstance(head, CellsHead):
+            expected = own.softmax(dim=1)
+        elif head.is_nullable:
+            place, missing = own.sigmoid().T
+            expected = torch.stack([place + missing * (0.5 - place), missing / 2], 1)
+        else:
+            expected = own.sigmoid()
+        torch.testing.assert_close(output, expected)
+
+
 def test_with_a_start_rows_differ_from_the_first_step_on():
     generator = TableGenerator(shape(), rng=seeded(), start=np.zeros((2, 7)))
     cells = generator(*inputs())[0]

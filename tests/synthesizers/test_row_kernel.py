@@ -496,3 +496,19 @@ def test_rows_go_one_by_one_through_a_network_of_somebody_else():
     for some in (rows, rows[1:], rows[3:]):
         found = mapper(some)
         assert (found == found[0]).all()
+
+
+def test_points_are_those_of_each_column_and_zeros_where_there_is_no_cell():
+    kernel = RowKernel.of(CELLS, lambda *_: None, layout="whole", share=None)
+    widths = [at.shape[1] for at in kernel.points_at]
+    assert len(set(widths)) > 1
+    codes = np.random.default_rng(0).integers(-3, 14, (200, len(CELLS)))
+    expected = np.zeros((200, sum(widths)), dtype=np.float32)
+    for row, of_row in enumerate(codes):
+        end = 0
+        for code, at, width in zip(of_row, kernel.points_at, widths, strict=True):
+            end += width
+            if 0 <= code < len(at):
+                expected[row, end - width : end] = at[code]
+    np.testing.assert_array_equal(kernel.inputs(codes), expected)
+    assert kernel.inputs(codes[:0]).shape == (0, sum(widths))

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -294,7 +294,7 @@ class RowKernel:
             weights[Key.FEATURES] = math.sqrt(self.share)
         return weights
 
-    @property
+    @cached_property
     def heads(self) -> tuple[CellsHead | PositionHead, ...]:
         """Output head of a generator for every column."""
         widths = {
@@ -335,11 +335,33 @@ class RowKernel:
     def inputs(self, codes: NDArray[Any]) -> NDArray[np.float32]:
         """Return rows of cells as points; a value without a cell is all zeros."""
         x = np.zeros((len(codes), self.width), dtype=np.float32)
-        ends = np.cumsum([0, *(at.shape[1] for at in self.points_at)])
-        for j, at, place in zip(self.seen, self.points_at, pairwise(ends), strict=True):
-            has_cell = code_or_none(codes[:, j], len(at)) >= 0
-            x[has_cell, slice(*place)] = at[codes[has_cell, j]]
+        for columns, at, n_cells, first, places in self._lookups:
+            of_cell = code_or_none(codes[:, columns], n_cells)
+            # the last point is that of no cell
+            x[:, places] = at[np.where(of_cell < 0, -1, first + of_cell)]
         return x
+
+    @cached_property
+    def _lookups(self) -> list[tuple[NDArray[Any], ...]]:
+        """Return what :meth:`inputs` looks up, for columns with points of one width.
+
+        They are: the columns, the points of all their cells and a last one of zeros,
+        the number of cells of each column, the index of its first one, and where its
+        point stands in a row.
+        """
+        widths = np.array([at.shape[1] for at in self.points_at])
+        starts = np.cumsum(widths) - widths
+        lookups = []
+        for width in np.unique(widths):
+            (which,) = np.nonzero(widths == width)
+            tables = [self.points_at[k] for k in which]
+            n_cells = np.array([len(at) for at in tables])
+            points = np.concatenate([*tables, np.zeros((1, width))], dtype=np.float32)
+            places = starts[which][:, None] + np.arange(width)
+            columns = np.array(self.seen)[which]
+            first = np.cumsum(n_cells) - n_cells
+            lookups.append((columns, points, n_cells, first, places))
+        return lookups
 
     def points(self, outputs: list[Tensor]) -> Tensor:
         """Return a generator's outputs as points: means over cells, or positions."""
