@@ -15,11 +15,13 @@ from benchmarks.fit_costs import AXES, fit_costs, tabulate_costs
 from benchmarks.image_sets import N_SAMPLES, QUICK, measure_images
 from benchmarks.large_tables import run_large, run_wide
 from benchmarks.papers import (
+    GPU_RUN,
     NAMES,
     PAGES,
     draw_figures,
     fill_paper_page,
     run_paper,
+    runs_of,
     store_rows,
 )
 from benchmarks.peer_runner import PEERS
@@ -32,6 +34,7 @@ from skdpgen.benchmark._result_tables import markdown
 from skdpgen.cli._bench_command import run, tables
 from skdpgen.metrics import CLASSIFIERS, SyntheticUtility
 from skdpgen.synthesizers import all_synthesizers
+from skdpgen.utils import pick_device
 
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)
@@ -122,6 +125,12 @@ def paper() -> None:
 @click.option("--minutes", type=float, help="Begin no cell after; 0 only collects.")
 @click.option("--releases", type=click.IntRange(1), help="Of each setting, at most.")
 @click.option("--store", is_flag=True, help="Keep the rows of which pages are made.")
+@click.option(
+    "--gpu/--no-gpu",
+    "with_gpu_runs",
+    default=None,
+    help="Whether to do runs that take hours a cell without a GPU: if there is one.",
+)
 def run_one(
     name: str,
     data: Path,
@@ -130,8 +139,14 @@ def run_one(
     minutes: float | None,
     releases: int | None,
     store: bool,
+    with_gpu_runs: bool | None,
 ) -> None:
     """Compute the cells of a paper that are not there; the same command goes on."""
+    if with_gpu_runs is None:
+        with_gpu_runs = pick_device("auto").type == "cuda"
+        slow = [run.name for run in runs_of(name) if run.name.endswith(GPU_RUN)]
+        if slow and not with_gpu_runs:
+            click.echo(f"Left out without a GPU (--gpu): {', '.join(slow)}")
     last: dict[str, int] = {}
 
     def tell(run: str, n_done: int, n_all: int) -> None:
@@ -146,6 +161,7 @@ def run_one(
         n_jobs=jobs,
         minutes=minutes,
         releases=releases,
+        with_gpu_runs=with_gpu_runs,
         tell=tell,
     )
     failed = [row for lines in rows.values() for row in lines if "error" in row]

@@ -1,8 +1,9 @@
 """The experiments of the five papers: run them, and print ours beside theirs.
 
 The folder ``results/papers/NAME`` has all of a paper. Each ``.toml`` but ``page.toml``
-is a run, and the ``.jsonl`` of the same name has its rows. ``printed.csv`` has what the
-paper prints, a number a line. ``page.toml`` says how tables are laid out.
+is a run, and the ``.jsonl`` of the same name has its rows. A cell of a run whose name
+ends in ``_gpu`` takes hours of a processor. ``printed.csv`` has what the paper prints, a
+number a line. ``page.toml`` says how tables are laid out.
 """
 
 import math
@@ -19,6 +20,7 @@ import pandas as pd
 
 from benchmarks.catalogue import CATALOGUE
 from skdpgen.benchmark import BenchConfig, read_rows, run_cells
+from skdpgen.benchmark._cells import PUBLIC, REAL
 from skdpgen.benchmark._result_tables import ON_IMAGES, markdown, written_epsilon
 from skdpgen.benchmark._run_cells import write_rows
 from skdpgen.exceptions import ConfigError
@@ -30,6 +32,7 @@ HEAD, END = "<!-- paper:{} -->", "<!-- /paper -->"
 PRINTED = "printed"
 COSTS = "costs"  # the mark of the table of hours
 CPU_BUILD = "+cpu"  # of torch: the machine had no GPU
+GPU_RUN = "_gpu"  # end of the name of a run that takes hours a cell without one
 KEYS = ["data", "method", "epsilon", "model"]  # of a number, beside its metric
 NO_SOURCE = "ours"  # of a method whose name has no comma
 MEAN = "mean"  # the model of a score that is one of all models
@@ -87,6 +90,7 @@ def run_paper(
     n_jobs: int = 1,
     minutes: float | None = None,
     releases: int | None = None,
+    with_gpu_runs: bool = True,
     tell: Callable[[str, int, int], None] = lambda name, n_done, n_all: None,
     folder: Path = PAPERS,
 ) -> dict[str, list[Row]]:
@@ -95,10 +99,15 @@ def run_paper(
     The first release of every run comes before the second of any, so a call that is
     stopped early has something of each table. Cells are kept in ``out``, one file each,
     so the same call goes on after a kill. Runs share them: one that occurs in two
-    tables is computed once. ``releases`` limits how often each setting is fitted.
+    tables is computed once. ``releases`` limits how often each setting is fitted, and
+    without ``with_gpu_runs`` the runs that need a GPU are left out.
     """
     deadline = math.inf if minutes is None else time.monotonic() + 60 * minutes
-    configs = runs_of(paper, folder)
+    configs = [
+        config
+        for config in runs_of(paper, folder)
+        if with_gpu_runs or not config.name.endswith(GPU_RUN)
+    ]
     most = max(config.releases for config in configs)
     rows: dict[str, list[Row]] = {}
     for n_releases in range(1, min(releases or most, most) + 1):
@@ -130,7 +139,8 @@ def store_rows(
     """
     for config in runs_of(paper, folder):
         path = folder / paper / f"{config.name}.jsonl"
-        known = [*(read_rows(path) if path.exists() else ()), *rows[config.name]]
+        known = [*(read_rows(path) if path.exists() else ())]
+        known += rows.get(config.name, [])
         of_cell = {row["cell"]: row for row in known if "error" not in row}
         named = [(name, cell.key) for name, cell in config.cells(data)]
         lines = [
@@ -158,26 +168,39 @@ def fill_paper_page(page: str, paper: str, folder: Path = PAPERS) -> str:
 
 
 def tabulate_costs(paper: str, folder: Path = PAPERS) -> str:
-    """Return a table of what the first release of each run takes, from stored rows."""
+    """Return a table of what the first release of each run takes, from stored rows.
+
+    Another release takes as long as the first, and another epsilon about as long: where
+    the first ran elsewhere, or did not run, they stand for it.
+    """
     lines: dict[str, list[str]] = {}
     for config in runs_of(paper, folder):
         path = folder / paper / f"{config.name}.jsonl"
-        stored = read_rows(path) if path.exists() else []
-        rows = [row for row in stored if not row["release"]]
-        parts: dict[bool, list[Row]] = {True: [], False: []}
-        for row in rows:
-            parts[row["version_torch"].endswith(CPU_BUILD)].append(row)
-        here, elsewhere = parts[True], parts[False]
-        n_of_source = len(config.methods) * len(config.epsilons) + config.real
-        n_public = sum(source.has_public for source in config.sources) * config.real
-        n_cells = len(config.sources) * n_of_source + n_public
-        processor = sum(row["cpu_seconds"] for row in here) / 3600
-        hours = sum(row["seconds"] for row in elsewhere) / 3600
+        rows = read_rows(path) if path.exists() else []
+        kinds = [
+            {"table": source.name, "name": name, "epsilon": epsilon}
+            for source in config.sources
+            for name, epsilons in _epsilons_by_name(config, source.has_public).items()
+            for epsilon in epsilons
+        ]
+        processor, elsewhere, n_unknown = [], [], 0
+        for kind in kinds:
+            here = _seconds(rows, kind, on_processor=True)
+            if here is not None:
+                processor.append(here)
+                continue
+            there = _seconds(rows, kind, on_processor=False)
+            if there is None:
+                n_unknown += 1
+            else:
+                elsewhere.append(there)
         lines[config.name] = [
-            str(n_cells),
-            f"{processor:.1f} ({len(here)})" if here else "",
-            f"{hours:.1f} ({len(elsewhere)})" if elsewhere else "",
-            str(n_cells - len(rows)),
+            str(len(kinds)),
+            *(
+                f"{sum(seconds) / 3600:.1f} ({len(seconds)})" if seconds else ""
+                for seconds in (processor, elsewhere)
+            ),
+            str(n_unknown),
         ]
     frame = pd.DataFrame.from_dict(
         lines,
@@ -186,11 +209,41 @@ def tabulate_costs(paper: str, folder: Path = PAPERS) -> str:
             "cells",
             "processor hours (cells)",
             "hours beside a GPU (cells)",
-            "not run",
+            "not measured",
         ],
     )
     frame.index.name = "run"
     return markdown(frame)
+
+
+def _epsilons_by_name(
+    config: BenchConfig, has_public: bool
+) -> dict[str, tuple[float | None, ...]]:
+    """Return the epsilons of each name that rows of a table have."""
+    names: dict[str, tuple[float | None, ...]] = {}
+    if config.real:
+        names = {REAL: (None,)} | ({PUBLIC: (None,)} if has_public else {})
+    return names | {method.name: config.epsilons for method in config.methods}
+
+
+def _seconds(
+    rows: Iterable[Row], kind: Mapping[str, Any], *, on_processor: bool
+) -> float | None:
+    """Return the median seconds of rows of a kind, or else of it at other epsilons."""
+    column = "cpu_seconds" if on_processor else "seconds"
+    alike = [
+        row
+        for row in rows
+        if row["version_torch"].endswith(CPU_BUILD) == on_processor
+        and (row["table"], row["name"]) == (kind["table"], kind["name"])
+    ]
+    same = [row for row in alike if _epsilon(row) == kind["epsilon"]]
+    seconds = [row[column] for row in same or alike]
+    return float(np.median(seconds)) if seconds else None
+
+
+def _epsilon(row: Row) -> float | None:
+    return None if row["epsilon"] is None else float(row["epsilon"])
 
 
 def stored_rows(paper: str, folder: Path = PAPERS) -> list[Row]:
@@ -231,7 +284,7 @@ def our_numbers(rows: Iterable[Row], data: Mapping[str, str]) -> pd.DataFrame:
             continue
         method, _, source = str(row["name"]).partition(", ")
         about = {
-            "cell": row.get("cell"),
+            "release": row.get("release"),
             "data": theirs.get(row["table"], row["table"]),
             "method": method,
             "source": source or NO_SOURCE,
@@ -259,9 +312,10 @@ def our_numbers(rows: Iterable[Row], data: Mapping[str, str]) -> pd.DataFrame:
             about | {"model": model, "metric": metric, "value": value}
             for (model, metric), value in scores.items()
         ]
-    names = [*KEYS, "cell", "source", "untrained", "metric", "value"]
+    names = [*KEYS, "release", "source", "untrained", "metric", "value"]
     frame = pd.DataFrame(lines, columns=names)
-    return frame.drop_duplicates([*KEYS, "cell", "source", "metric"])
+    # a fit may occur in two runs
+    return frame.drop_duplicates([*KEYS, "release", "source", "metric"])
 
 
 def is_score(value: Any) -> bool:

@@ -429,8 +429,8 @@ def is_increasing(values: Any, fewest: int) -> bool:
     return bool((values[1:] >= values[:-1]).all())
 
 
-def code_or_none(codes: Codes, n: int) -> Codes:
-    """Return codes, with -1 for each that is not in 0..n-1.
+def code_or_none(codes: Codes, n: int | Codes) -> Codes:
+    """Return codes, with -1 for each that is not in 0..n-1; n may differ by column.
 
     Examples
     --------

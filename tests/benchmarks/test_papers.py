@@ -190,6 +190,9 @@ def test_a_run_is_stored_and_goes_on(tmp_path, monkeypatch):
     assert row["relations"] == "columns by class only"
 
 
+FILES = "first", "second"
+
+
 @pytest.fixture
 def two_runs(tmp_path):
     load_example(20)[0][["age", "job"]].to_csv(tmp_path / "mine.csv", index=False)
@@ -225,6 +228,22 @@ def test_first_releases_of_all_runs_come_first(two_runs, monkeypatch):
     assert [len(lines) for lines in rows.values()] == [1, 1]
 
 
+def test_runs_that_need_a_gpu_are_left_out_and_keep_their_rows(two_runs, monkeypatch):
+    folder = two_runs / "mine"
+    (folder / "second.toml").rename(folder / "second_gpu.toml")
+    monkeypatch.setattr(papers, "run_cells", lambda config, *_, **__: [])
+    given = {"data": two_runs, "out": two_runs, "folder": two_runs}
+    assert list(run_paper("mine", **given)) == ["first", "second_gpu"]
+    rows = run_paper("mine", **given, with_gpu_runs=False)
+    assert list(rows) == ["first"]
+    (_, cell), *_ = runs_of("mine", two_runs)[1].cells(two_runs)
+    line = {"cell": cell.key, "score": 0.5}
+    store_rows("mine", {"second_gpu": [line], "first": []}, two_runs, two_runs)
+    store_rows("mine", rows, two_runs, two_runs)
+    (row,) = read_rows(folder / "second_gpu.jsonl")
+    assert row["score"] == 0.5
+
+
 def test_stored_rows_stay_until_they_are_computed_again(two_runs):
     runs = {run.name: run.cells(two_runs) for run in runs_of("mine", two_runs)}
     keys = [cell.key for _, cell in runs["first"]]
@@ -241,15 +260,29 @@ def test_stored_rows_stay_until_they_are_computed_again(two_runs):
     assert not (two_runs / "mine" / "second.jsonl").exists()
 
 
-def test_costs_are_of_first_releases_and_by_machine(two_runs):
-    took = {"seconds": 7200.0, "cpu_seconds": 3600.0}
+def test_costs_are_those_of_cells_that_are_alike_and_by_machine(two_runs):
+    kind = {"table": "mine", "name": "DPIndependentSynthesizer", "epsilon": 1.0}
+    here, there = kind | {"version_torch": "2.13.0+cpu"}, kind | {"version_torch": "2"}
     rows = [
-        {"release": 0, "version_torch": "2.13.0+cpu", **took},
-        {"release": 0, "version_torch": "2.11.0", "device": "cpu", **took},
-        {"release": 1, "version_torch": "2.13.0+cpu", **took},
+        there | {"release": 0, "seconds": 7200.0, "cpu_seconds": 1.0},
+        *(
+            here | {"release": release, "seconds": 1.0, "cpu_seconds": 3600.0 * hours}
+            for release, hours in ((1, 1), (2, 2), (3, 9))
+        ),
+        here | {"epsilon": 3.0, "release": 1, "seconds": 1.0, "cpu_seconds": 1e5},
     ]
-    write_rows(two_runs / "mine" / "first.jsonl", rows[1:])
-    write_rows(two_runs / "mine" / "second.jsonl", rows[::2])
-    _, _, first, second = tabulate_costs("mine", two_runs).splitlines()
-    assert first == "| first | 1 |  | 2.0 (1) | 0 |"
-    assert second == "| second | 1 | 1.0 (1) |  | 0 |"
+    first, second = (two_runs / "mine" / f"{name}.jsonl" for name in FILES)
+
+    def lines():
+        return tabulate_costs("mine", two_runs).splitlines()[2:]
+
+    write_rows(first, rows)
+    assert lines() == ["| first | 1 | 2.0 (1) |  | 0 |", "| second | 1 |  |  | 1 |"]
+    write_rows(first, rows[:1])
+    write_rows(second, [{**rows[1], "epsilon": 10.0}])  # about as long as 1
+    assert lines() == [
+        "| first | 1 |  | 2.0 (1) | 0 |",
+        "| second | 1 | 1.0 (1) |  | 0 |",
+    ]
+    write_rows(second, [{**rows[1], "name": "another"}])
+    assert lines()[1] == "| second | 1 |  |  | 1 |"

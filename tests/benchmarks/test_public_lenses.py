@@ -11,7 +11,11 @@ from skdpgen.benchmark import BenchConfig
 from skdpgen.lenses import PrivateClassifier
 from skdpgen.privacy._accounting import gaussian_mu
 
-IN_COLOUR = ("../reproductions/papers_cifar10", "dp_mepf/table_15", "dp_mepf/table_19")
+IN_COLOUR = (
+    "../reproductions/papers_cifar10",
+    "dp_mepf/table_15_gpu",
+    "dp_mepf/table_19_gpu",
+)
 OF_DIGITS = ("functional_rdp/table_1", "functional_rdp/table_3", "dp_ntk/figure_4")
 
 

@@ -107,6 +107,15 @@ def test_loaded_weights_give_the_same_images(architecture, size):
 
 
 @each_architecture
+def test_pixels_are_single_precision_where_layers_computed_in_half_of_it(architecture):
+    """A lens refuses others, and a release is spent when training starts."""
+    generator = ImageGenerator(shape(architecture=architecture), rng=seeded())
+    with torch.autocast("cpu", torch.bfloat16):
+        pixels, *_ = generator(*inputs())
+    assert pixels.dtype == torch.float32
+
+
+@each_architecture
 def test_an_image_is_the_middle_of_the_map(architecture):
     generator = ImageGenerator(shape((1, 9, 13), architecture), rng=seeded()).eval()
     generator.body.register_forward_hook(lambda *passed: maps.append(passed[-1]))

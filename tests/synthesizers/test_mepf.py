@@ -70,9 +70,13 @@ def names(synth):
     return [entry.name for entry in paid(synth)]
 
 
-@pytest.mark.parametrize("loss", ["distance", "moving_average"])
-def test_images_of_a_class_look_like_it(loss):
-    X, y = fitted(loss=loss).sample(200, random_state=0)
+@pytest.mark.parametrize(
+    "loss, precision",
+    [("distance", "float32"), ("moving_average", "float32"), ("distance", "mixed")],
+)
+def test_images_of_a_class_look_like_it(loss, precision):
+    synth = fitted(loss=loss, generator__precision=precision)
+    X, y = synth.sample(200, random_state=0)
     means = [X[y == label].mean(axis=0) for label in (0, 1)]
     assert means[0][:, :4].mean() > means[0][:, 4:].mean() + 0.3
     assert means[1][:4].mean() > means[1][4:].mean() + 0.3

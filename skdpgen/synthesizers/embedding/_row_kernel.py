@@ -351,7 +351,7 @@ class RowKernel:
         """
         widths = np.array([at.shape[1] for at in self.points_at])
         starts = np.cumsum(widths) - widths
-        lookups = []
+        lookups: list[tuple[NDArray[Any], ...]] = []
         for width in np.unique(widths):
             (which,) = np.nonzero(widths == width)
             tables = [self.points_at[k] for k in which]
