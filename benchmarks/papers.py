@@ -2,8 +2,8 @@
 
 The folder ``results/papers/NAME`` has all of a paper. Each ``.toml`` but ``page.toml``
 is a run, and the ``.jsonl`` of the same name has its rows. A cell of a run whose name
-ends in ``_gpu`` takes hours of a processor. ``printed.csv`` has what the paper prints, a
-number a line. ``page.toml`` says how tables are laid out.
+ends in ``_gpu`` takes hours of a processor. ``printed.csv`` has what the paper prints,
+a number a line. ``page.toml`` says how tables are laid out.
 """
 
 import math

@@ -71,7 +71,7 @@ def names(synth):
 
 
 @pytest.mark.parametrize(
-    "loss, precision",
+    ("loss", "precision"),
     [("distance", "float32"), ("moving_average", "float32"), ("distance", "mixed")],
 )
 def test_images_of_a_class_look_like_it(loss, precision):
