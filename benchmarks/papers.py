@@ -170,13 +170,15 @@ def fill_paper_page(page: str, paper: str, folder: Path = PAPERS) -> str:
 def tabulate_costs(paper: str, folder: Path = PAPERS) -> str:
     """Return a table of what the first release of each run takes, from stored rows.
 
-    Another release takes as long as the first, and another epsilon about as long: where
-    the first ran elsewhere, or did not run, they stand for it.
+    Another release takes as long as the first, and another epsilon about as long, in
+    this run or another: where the first ran elsewhere, or did not run, they stand for
+    it.
     """
     lines: dict[str, list[str]] = {}
+    stored = stored_rows(paper, folder)
     for config in runs_of(paper, folder):
-        path = folder / paper / f"{config.name}.jsonl"
-        rows = read_rows(path) if path.exists() else []
+        judges = None if config.classifiers is None else list(config.classifiers)
+        rows = [row for row in stored if row["classifiers"] == judges]
         kinds = [
             {"table": source.name, "name": name, "epsilon": epsilon}
             for source in config.sources

@@ -150,17 +150,19 @@ def test_a_page_without_a_place_is_refused():
 
 
 def test_presets_take_the_settings_of_the_data_set():
-    (config,) = [config for config in runs_of("dp_merf") if config.name == "tables"]
-    merf, default, _ = config.methods
-    sources = {source.name: source for source in config.sources}
+    methods, sources = {}, {}
+    for config in runs_of("dp_merf"):
+        methods |= {method.name: method for method in config.methods}
+        sources |= {source.name: source for source in config.sources}
 
     def made(method, name):
-        cell = _cell(method, sources[name])
+        cell = _cell(methods[method], sources[name])
         return maker(cell, 100, CATALOGUE)(epsilon=1.0)
 
-    assert made(merf, "adult_thinned").n_features == 1000
-    assert made(merf, "census_thinned").generator.max_iter == 2000
-    assert made(default, "census_thinned").class_weight is None
+    assert made("DP-MERF, paper's settings", "adult_thinned").n_features == 1000
+    paper = made("DP-MERF, paper's settings", "census_thinned")
+    assert paper.generator.max_iter == 2000
+    assert made("DP-MERF, defaults", "census_thinned").class_weight is None
 
 
 def _cell(method, source):
@@ -262,6 +264,7 @@ def test_stored_rows_stay_until_they_are_computed_again(two_runs):
 
 def test_costs_are_those_of_cells_that_are_alike_and_by_machine(two_runs):
     kind = {"table": "mine", "name": "DPIndependentSynthesizer", "epsilon": 1.0}
+    kind["classifiers"] = None
     here, there = kind | {"version_torch": "2.13.0+cpu"}, kind | {"version_torch": "2"}
     rows = [
         there | {"release": 0, "seconds": 7200.0, "cpu_seconds": 1.0},
@@ -277,12 +280,21 @@ def test_costs_are_those_of_cells_that_are_alike_and_by_machine(two_runs):
         return tabulate_costs("mine", two_runs).splitlines()[2:]
 
     write_rows(first, rows)
-    assert lines() == ["| first | 1 | 2.0 (1) |  | 0 |", "| second | 1 |  |  | 1 |"]
+    assert lines() == [
+        "| first | 1 | 2.0 (1) |  | 0 |",
+        "| second | 1 | 2.0 (1) |  | 0 |",
+    ]
     write_rows(first, rows[:1])
-    write_rows(second, [{**rows[1], "epsilon": 10.0}])  # about as long as 1
     assert lines() == [
         "| first | 1 |  | 2.0 (1) | 0 |",
+        "| second | 1 |  | 2.0 (1) | 0 |",
+    ]
+    write_rows(second, [{**rows[1], "epsilon": 10.0}])  # about as long as 1
+    assert lines() == [
+        "| first | 1 | 1.0 (1) |  | 0 |",
         "| second | 1 | 1.0 (1) |  | 0 |",
     ]
-    write_rows(second, [{**rows[1], "name": "another"}])
-    assert lines()[1] == "| second | 1 |  |  | 1 |"
+    first.unlink()
+    for other in ({"name": "another"}, {"classifiers": ["lda"]}):
+        write_rows(second, [{**rows[1], **other}])
+        assert lines() == ["| first | 1 |  |  | 1 |", "| second | 1 |  |  | 1 |"]
