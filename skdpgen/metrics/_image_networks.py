@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from torch import Tensor, nn
 
+from skdpgen.networks import Maps
 from skdpgen.utils import pick_device, torch_generator
 
 Shape = tuple[int, int, int]  # channels, height and width
@@ -160,7 +161,7 @@ class ImageCNN(ImageNetwork):
         channels, height, width = self.shape
         n_places = math.ceil(height / 4) * math.ceil(width / 4)  # after two poolings
         return nn.Sequential(
-            nn.Unflatten(1, (channels, height, width)),
+            Maps(1, (channels, height, width)),
             layer(nn.Conv2d, channels, 16, 3, padding=1, rng=rng),
             nn.ReLU(),
             nn.MaxPool2d(2, ceil_mode=True),
@@ -322,7 +323,7 @@ class ResNet9(ImageNetwork):
         del device
         n = self.width
         return nn.Sequential(
-            nn.Unflatten(1, self.shape),
+            Maps(1, self.shape),
             _block(self.shape[0], n, rng=rng, kernel_size=3, padding=1),
             _block(n, 2 * n, rng=rng, kernel_size=5, stride=2, padding=2),
             Added(

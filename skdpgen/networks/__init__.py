@@ -13,6 +13,7 @@ from skdpgen.networks._image import (
     ImageDiscriminator,
     ImageGenerator,
     ImageShape,
+    Maps,
 )
 from skdpgen.networks._table import (
     CellsHead,
@@ -30,6 +31,7 @@ __all__ = [
     "ImageDiscriminator",
     "ImageGenerator",
     "ImageShape",
+    "Maps",
     "PositionHead",
     "PublicAutoEncoder",
     "ResNet",
