@@ -129,7 +129,7 @@ def paper() -> None:
     "--gpu/--no-gpu",
     "with_gpu_runs",
     default=None,
-    help="Whether to do runs that take hours a cell without a GPU: if there is one.",
+    help="Do runs whose cells take hours without a GPU. Default: if there is one.",
 )
 def run_one(
     name: str,
