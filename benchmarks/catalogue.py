@@ -6,7 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.fit_costs import tabulate_costs
-from benchmarks.image_sets import IMAGE_SETS, PUBLIC_SETS, measure_image_cell
+from benchmarks.image_sets import (
+    IMAGE_SETS,
+    PUBLIC_SETS,
+    UNLABELLED,
+    measure_image_cell,
+    measure_unlabelled_cell,
+)
 from benchmarks.known_tables import MADE_UP, TABLES, read_split
 from benchmarks.peers import METHODS
 from benchmarks.public_splits import HALVES, PARTS, REGIONS, read_public_split
@@ -21,14 +27,16 @@ def _files(name: str) -> tuple[tuple[str, ...], ...]:
 
 
 def _images(
-    *names: str, measure: Callable[..., dict[str, Any]] = measure_image_cell
+    *names: str,
+    measure: Callable[..., dict[str, Any]] = measure_image_cell,
+    preset_data: str | None = None,
 ) -> KnownTable:
     return KnownTable(
         files=tuple((f"{name}.npz",) for name in names),
         measure=measure,
         has_public=len(names) > 1,
         has_seed=False,
-        preset_data=IN_PAPERS.get(names[0]),
+        preset_data=preset_data or IN_PAPERS.get(names[0]),
     )
 
 
@@ -74,6 +82,10 @@ KNOWN_TABLES = {
     for name, table in TABLES.items()
 }
 KNOWN_TABLES |= {name: _images(name) for name in IMAGE_SETS}
+KNOWN_TABLES |= {
+    name: _images(of, measure=measure_unlabelled_cell, preset_data=name)
+    for name, of in UNLABELLED.items()
+}
 KNOWN_TABLES |= {name: _with_public(name, at.name) for name, at in REGIONS.items()}
 KNOWN_TABLES |= {name: _with_public(name, whole) for name, whole in HALVES.items()}
 KNOWN_TABLES |= {name: _images(*names) for name, names in PUBLIC_SETS.items()}

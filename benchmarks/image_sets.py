@@ -14,13 +14,14 @@ import pandas as pd
 from scipy.ndimage import zoom
 
 from benchmarks.public_lenses import with_lens
-from skdpgen.benchmark._cells import DELTA, PUBLIC, REAL, Catalogue, Cell
+from skdpgen.benchmark._cells import DELTA, PUBLIC, REAL, Catalogue, Cell, Source
 from skdpgen.benchmark._measure_cell import certificate, delta_of, maker, public_part
 from skdpgen.benchmark._own_table import check_rows, files_of
 from skdpgen.metrics import CLASSIFIERS, SyntheticUtility, image_fidelity
 from skdpgen.plotting import plot_images
 
 IMAGE_SETS = ("mnist", "fashion_mnist", "cifar10_jpeg", "usps")
+UNLABELLED = {"cifar10_unlabelled": "cifar10_jpeg"}  # fitted without labels
 PUBLIC_SETS = {"mnist_usps": ("mnist", "usps")}  # digits, and those of other writers
 MNIST_DIGIT = 20 / 28  # share of a side that a digit has
 N_COMPARED = 5_000  # images of each side, for FID
@@ -75,11 +76,7 @@ def measure_image_cell(
 ) -> dict[str, Any]:
     """Return the row of a cell on images, in the format of tables."""
     path, *test_files = files_of(cell.source, folder)
-    images = read_image_set(path)
-    if cell.source.rows is not None:
-        check_rows(cell.source, len(images[0]))
-        order = np.random.default_rng(cell.source.rows).permutation(len(images[0]))
-        images[:2] = [part[order[: cell.source.rows]] for part in images[:2]]
+    images = _read_some(cell.source, path)
     counts = {"rows": len(images[0])}
     if cell.method == REAL:
         return counts | measure_real_images(images, utility)
@@ -104,6 +101,53 @@ def measure_image_cell(
         n_compared=cell.n_compared or N_COMPARED,
     )
     return {**counts, **row, **certificate(synthesizer)}
+
+
+def measure_unlabelled_cell(
+    cell: Cell, folder: str, utility: SyntheticUtility, catalogue: Catalogue
+) -> dict[str, Any]:
+    """Return the row of a cell of images without labels: how near they are."""
+    del utility  # without labels no model is trained
+    (path,) = files_of(cell.source, folder)
+    X, _, of_test, _ = _read_some(cell.source, path)
+    counts, n = {"rows": len(X)}, cell.n_compared or N_COMPARED
+    real = of_test if len(of_test) >= n else X
+    if cell.method == REAL:
+        order = np.random.default_rng(0).permutation(len(X))
+        return counts | likeness(real[:n], X[order[:n]])
+    named = replace(cell, settings=with_lens(cell.settings))
+    synthesizer = maker(named, len(X), catalogue)(
+        epsilon=cell.epsilon,
+        delta=delta_of(cell),
+        adjacency=cell.adjacency,
+        random_state=cell.release,
+    )
+    start = time.perf_counter()
+    synthesizer.fit(X)
+    took = {"fit_seconds": time.perf_counter() - start}
+    drawn = synthesizer.sample(n, random_state=cell.release)
+    return counts | took | likeness(real[:n], drawn) | certificate(synthesizer)
+
+
+def _read_some(source: Source, path: Path) -> list[Any]:
+    """Return what `read_image_set` does, with as many rows to fit as are asked for."""
+    images = read_image_set(path)
+    if source.rows is not None:
+        check_rows(source, len(images[0]))
+        order = np.random.default_rng(source.rows).permutation(len(images[0]))
+        images[:2] = [part[order[: source.rows]] for part in images[:2]]
+    return images
+
+
+def likeness(real: Any, drawn: Any) -> dict[str, float]:
+    """Return how near images are to real ones, by four measures."""
+    near = image_fidelity(real, drawn)
+    return {
+        "fid": near.fid,
+        "precision": near.precision,
+        "recall": near.recall,
+        "ndb": near.ndb,
+    }
 
 
 def measure_real_images(images: list[Any], utility: SyntheticUtility) -> dict[str, Any]:
@@ -148,14 +192,10 @@ def measure_image_release(
     first = tuple(part[:n_samples] for part in rows)
     scores = replace(utility, random_state=release).evaluate(first, *test)
     real = test[0] if len(test[0]) >= n_compared else X
-    near = image_fidelity(real[:n_compared], rows[0][:n_compared])
     row = {
         "fit_seconds": seconds,
         **scores_of_models(scores),
-        "fid": near.fid,
-        "precision": near.precision,
-        "recall": near.recall,
-        "ndb": near.ndb,
+        **likeness(real[:n_compared], rows[0][:n_compared]),
     }
     return row, synthesizer, rows
 

@@ -8,11 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.image_sets import N_COMPARED, public_images, read_image_set
+from benchmarks.image_sets import (
+    N_COMPARED,
+    likeness,
+    public_images,
+    read_image_set,
+)
 from skdpgen.benchmark._cells import PUBLIC, REAL, Catalogue, Cell
 from skdpgen.benchmark._measure_cell import certificate, delta_of, maker, public_part
 from skdpgen.benchmark._own_table import files_of
-from skdpgen.metrics import SyntheticUtility, image_fidelity
+from skdpgen.metrics import SyntheticUtility
 
 Images = NDArray[np.uint8]
 
@@ -126,11 +131,11 @@ def measure_superclass_cell(
     n = min(utility.n_samples or N_COMPARED, N_COMPARED)
     if cell.method == REAL:
         drawn = split.private[order(len(split.private))[:n]]
-        return row | _fidelity(split, drawn)
+        return row | likeness(split.test[:N_COMPARED], drawn)
     if cell.method == PUBLIC:
         drawn = split.public[order(len(split.public))[:n]]
         row["superclass_weight"] = float(split.is_superclass.mean())
-        return row | _fidelity(split, drawn)
+        return row | likeness(split.test[:N_COMPARED], drawn)
     synthesizer = maker(cell, len(split.private), catalogue)(
         epsilon=cell.epsilon,
         delta=delta_of(cell),
@@ -147,14 +152,4 @@ def measure_superclass_cell(
         row["superclass_weight"] = float(weights[split.is_superclass].sum())
         row["effective_size"] = float(synthesizer.effective_size_)
     drawn = synthesizer.sample(n, random_state=cell.release)
-    return row | _fidelity(split, drawn) | certificate(synthesizer)
-
-
-def _fidelity(split: SuperclassSplit, drawn: Images) -> dict[str, float]:
-    near = image_fidelity(split.test[:N_COMPARED], drawn)
-    return {
-        "fid": near.fid,
-        "precision": near.precision,
-        "recall": near.recall,
-        "ndb": near.ndb,
-    }
+    return row | likeness(split.test[:N_COMPARED], drawn) | certificate(synthesizer)

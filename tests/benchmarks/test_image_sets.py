@@ -13,6 +13,7 @@ from benchmarks import image_sets
 from benchmarks.image_sets import (
     measure_image_release,
     measure_images,
+    measure_unlabelled_cell,
     read_image_set,
     scores_of_models,
 )
@@ -22,6 +23,8 @@ from skdpgen import (
     Generator,
     SyntheticUtility,
 )
+from skdpgen.benchmark import BenchConfig, Catalogue, KnownTable
+from skdpgen.benchmark._measure_cell import measure_cell
 from skdpgen.metrics import CLASSIFIERS
 
 DIGITS, LABELS = load_digits(return_X_y=True)
@@ -60,6 +63,35 @@ def test_a_row_of_real_images_and_one_for_each_release(arrays, tmp_path):
     assert [row["release"] for row in releases] == [0, 1]
     assert all(row["logistic_regression"] > 0.4 for row in releases)
     assert (tmp_path / "digits_quick_10.png").exists()
+
+
+def test_images_without_labels_have_a_row_of_likeness_alone(arrays):
+    known = KnownTable(
+        files=(("digits.npz",),), measure=measure_unlabelled_cell, has_seed=False
+    )
+    catalogue = Catalogue(tables={"digits": known})
+    config = BenchConfig.from_dict(
+        {
+            "tables": ["digits"],
+            "methods": [
+                {
+                    "class": "DPMERFSynthesizer",
+                    "settings": {"generator__max_iter": 5, "n_features": 50},
+                }
+            ],
+            "epsilons": [10.0],
+            "releases": 1,
+            "n_compared": 200,
+        },
+        catalogue=catalogue,
+    )
+    (_, real), (_, fitted) = config.cells(arrays.parent)
+    rows = [
+        measure_cell(cell, str(arrays.parent), catalogue) for cell in (real, fitted)
+    ]
+    assert not any("error" in row or "models" in row for row in rows)
+    assert rows[0]["fid"] < rows[1]["fid"]
+    assert rows[1]["privacy"]["epsilon"] == 10.0
 
 
 def test_images_may_be_compressed(tmp_path):
