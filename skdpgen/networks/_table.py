@@ -230,7 +230,7 @@ class TableGenerator(nn.Module):
         # Columns of one form mostly stand together: hundreds of them in one operation.
         widths = [len(run) * run[0].n_outputs for run in self.shape.runs]
         for run, of_run in zip(self.shape.runs, logits.split(widths, 1), strict=True):
-            by_column = of_run.unflatten(1, (len(run), -1))
+            by_column = of_run.unflatten(1, (len(run), run[0].n_outputs))
             is_cells = isinstance(run[0], CellsHead)
             ready = by_column.softmax(dim=2) if is_cells else _position(by_column)
             outputs += ready.unbind(1)
