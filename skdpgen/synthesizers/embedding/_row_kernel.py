@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -185,6 +185,10 @@ class RowKernel:
     ordered: tuple[bool, ...]
     share: float | None
     has_equal_scales: bool = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields alone: what is cached is made again."""
+        return {entry.name: getattr(self, entry.name) for entry in fields(self)}
 
     def check_asked(self) -> None:
         """Check the fields of a kernel that another party sent.
