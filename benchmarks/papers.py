@@ -139,8 +139,8 @@ def store_rows(
     """
     for config in runs_of(paper, folder):
         path = folder / paper / f"{config.name}.jsonl"
-        known = [*(read_rows(path) if path.exists() else ())]
-        known += rows.get(config.name, [])
+        before = read_rows(path) if path.exists() else ()
+        known = [*before, *rows.get(config.name, ())]
         of_cell = {row["cell"]: row for row in known if "error" not in row}
         named = [(name, cell.key) for name, cell in config.cells(data)]
         lines = [

@@ -276,7 +276,7 @@ class ResNet9(ImageNetwork):
     it is no judge of digits or letters. SGD with momentum; the learning rate rises and
     falls once. A prediction is that of an image and of its mirror image.
 
-    A step of 512 images is 10 to 20 milliseconds of a GPU, and half a minute of a
+    A step of 512 images is 10 to 20 milliseconds of a GPU, and ten seconds of a
     single core: on a processor take ``width=16``, which costs a twelfth.
 
     Parameters

@@ -135,7 +135,8 @@ class ImageGenerator(nn.Module):
 class Maps(nn.Unflatten):
     """Maps of a line of numbers, with all channels of a pixel beside each other.
 
-    Convolutions on a processor take half the time of this order in memory, and keep it.
+    Convolutions keep this order in memory, and on a processor they take some 60 % of
+    the time. Transposed ones take as long as before.
     """
 
     def forward(self, line: Tensor) -> Tensor:
@@ -217,7 +218,7 @@ class Decoder(nn.Sequential):
         n_maps = shape.hidden[0]
         layers: list[nn.Module] = [
             linear(shape.n_latent + shape.n_classes, n_maps * SMALLEST**2, rng),
-            Maps(1, (n_maps, SMALLEST, SMALLEST)),
+            nn.Unflatten(1, (n_maps, SMALLEST, SMALLEST)),
             nn.BatchNorm2d(n_maps),
             nn.ReLU(),
         ]

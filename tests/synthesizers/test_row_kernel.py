@@ -498,7 +498,8 @@ def test_rows_go_one_by_one_through_a_network_of_somebody_else():
         assert (found == found[0]).all()
 
 
-def test_points_are_those_of_each_column_and_zeros_where_there_is_no_cell():
+def test_points_are_those_of_each_column_and_zeros_where_there_is_no_cell(monkeypatch):
+    monkeypatch.setattr(_row_kernel, "LOOKED_UP", 64)
     kernel = RowKernel.of(CELLS, lambda *_: None, layout="whole", share=None)
     widths = [at.shape[1] for at in kernel.points_at]
     assert len(set(widths)) > 1

@@ -141,6 +141,7 @@ def draw_point(probabilities: Tensor, points: Tensor, place: Tensor) -> Tensor:
 RICH, POOR = 0.1, 0.02  # shares of a row's squared norm that its features get
 TYPICAL = 5e-3
 FARTHEST = 2.0  # that a cell's point may lie from 0; they lie in [0, 1]
+LOOKED_UP = 512  # rows whose points are looked up together, for memory
 DRAWN, ROUNDS = 1024, 16  # rows of a class in each round that estimate a mean
 
 
@@ -339,10 +340,12 @@ class RowKernel:
     def inputs(self, codes: NDArray[Any]) -> NDArray[np.float32]:
         """Return rows of cells as points; a value without a cell is all zeros."""
         x = np.zeros((len(codes), self.width), dtype=np.float32)
-        for columns, at, n_cells, first, places in self._lookups:
-            of_cell = code_or_none(codes[:, columns], n_cells)
-            # the last point is that of no cell
-            x[:, places] = at[np.where(of_cell < 0, -1, first + of_cell)]
+        for start in range(0, len(codes), LOOKED_UP):
+            some = slice(start, start + LOOKED_UP)
+            for columns, at, n_cells, first, places in self._lookups:
+                of_cell = code_or_none(codes[some, columns], n_cells)
+                # the last point is that of no cell
+                x[some, places] = at[np.where(of_cell < 0, -1, first + of_cell)]
         return x
 
     @cached_property
