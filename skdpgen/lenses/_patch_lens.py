@@ -13,6 +13,7 @@ from skdpgen.lenses._lens import Shape, finite, normalised, within_range
 from skdpgen.utils import saved
 
 FLAT = 0.04  # deviation of a patch's pixels below which contrast is not stretched
+IN_CACHE = 2**20  # numbers in the maps of the images that are taken at a time
 LEVEL = 0.1  # added to variances before whitening; patches have variance 1
 N_PATCHES, N_ROUNDS = 100_000, 20  # of k-means
 FIRING = 0.2  # part of the public patches to which a filter responds
@@ -154,12 +155,26 @@ class PatchLens:
     def features(self, images: Tensor) -> Tensor:  # (n, c, h, w) -> (n, n_features)
         """Return the responses in each field of the grid, flat; differentiable."""
         images = within_range(images)
+        if images.is_cuda:
+            return self._responses(images)
+        return torch.cat(
+            [self._responses(part) for part in images.split(self._few(images))]
+        )
+
+    def _few(self, images: Tensor) -> int:
+        """Return how many images to take at a time, for maps that stay in a cache."""
+        side, height, width = self.filters.shape[2], *images.shape[2:]
+        rows, columns = ((n - side) // self.stride + 1 for n in (height, width))
+        return max(1, IN_CACHE // (len(self.filters) * rows * columns))
+
+    def _responses(self, images: Tensor) -> Tensor:
+        """Return the features of images that are looked at together."""
         filters, thresholds = self.filters.to(images), self.thresholds.to(images)
         side = filters.shape[2]
         means = _patch_means(images, side, self.stride)
         variance = _patch_means(images.square(), side, self.stride) - means.square()
         contrast = (variance.clamp_min(0.0) + FLAT**2).sqrt()
-        answers = conv2d(images, filters, stride=self.stride) / contrast
+        answers = conv2d(images, filters, stride=self.stride) * contrast.reciprocal()
         maps = (answers - thresholds[:, None, None]).relu()
         return finite(adaptive_avg_pool2d(maps, self.grid).flatten(1))
 

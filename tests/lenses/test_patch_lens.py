@@ -33,6 +33,18 @@ def test_no_image_depends_on_those_beside_it(look):
     assert moved_when_shuffled(look, noise(64, 3, 14, 14)) == 0
 
 
+@pytest.mark.parametrize("lens", [LENS, GREY])
+def test_few_images_at_a_time_are_the_same_as_all(lens, monkeypatch):
+    images = noise(13, lens.filters.shape[1], 14, 14).requires_grad_()
+    (slope,) = torch.autograd.grad(lens.features(images).square().sum(), images)
+    whole = lens.features(images)
+    monkeypatch.setattr("skdpgen.lenses._patch_lens.IN_CACHE", 4000)  # of 726 and 720
+    few = lens.features(images)
+    assert torch.equal(few, whole)
+    assert torch.equal(torch.autograd.grad(few.square().sum(), images)[0], slope)
+    assert lens.features(images[:0]).shape == (0, whole.shape[1])
+
+
 def test_it_is_the_same_for_brighter_images_but_not_for_other_colours():
     images = 0.2 + 0.3 * smooth(5, 3, 14, 14)
     first = LENS.features(images)
