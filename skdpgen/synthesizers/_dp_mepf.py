@@ -20,6 +20,7 @@ from skdpgen.synthesizers.base import (
     Device,
     EmbeddingSynthesizer,
     Generator,
+    PrivateRows,
     SchemaLike,
     TaskName,
     require_fitted,
@@ -36,6 +37,7 @@ from skdpgen.synthesizers.embedding import (
     pooling_of,
     private_lens,
     size_seen,
+    without_labels,
 )
 from skdpgen.synthesizers.gaussian import (
     MILD_CHOICES,
@@ -48,7 +50,7 @@ from skdpgen.synthesizers.models import Deformations, Denoised, ImageModel
 from skdpgen.synthesizers.opening import Fitting, steps_share
 from skdpgen.synthesizers.presets import PERCEPTUAL_IMAGES, papers
 from skdpgen.tables import Cells, Chunks, image_size
-from skdpgen.utils import Interval, RandomState, StrOptions, pick_device, saved
+from skdpgen.utils import Interval, Labels, RandomState, StrOptions, pick_device, saved
 
 
 @saved("estimator.mepf")
@@ -258,6 +260,12 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
                 by_label.sampling_rate, by_label.n_steps, by_label.budget
             )
         return Subsampling(RATE, STEPS, ENCODER_SHARE) if self._is_private else None
+
+    def _check_call(self, X: PrivateRows, y: Labels | None, groups: Any) -> None:
+        """Raise for wrong arguments, before any release: a classifier needs labels."""
+        super()._check_call(X, y, groups)
+        if self._classifier is not None and y is None and not isinstance(X, Chunks):
+            raise without_labels(self._classifier)
 
     def _fill_settings(self, X: Any) -> Any:
         """Return the settings; a lens that cannot encode such images raises here."""

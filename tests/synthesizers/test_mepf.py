@@ -177,9 +177,12 @@ def test_a_classifier_is_trained_and_paid_for(tmp_path):
     np.testing.assert_array_equal(one, two)
 
 
-def test_a_classifier_needs_labels():
+def test_a_classifier_needs_labels_and_says_so_before_a_release():
+    X = np.random.default_rng(0).random((50, 8, 8))
+    synth = DPMEPFSynthesizer(lens="private_classifier", random_state=0)
     with pytest.raises(ValueError, match="lens must be another one for images without"):
-        fitted(y=None, classes=None, lens="private_classifier")
+        synth.fit(X)
+    assert not hasattr(synth, "privacy_")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,10 @@ from skdpgen.synthesizers.embedding._perceptual_kernel import (
     perceptual_kernel,
     private_lens,
 )
-from skdpgen.synthesizers.embedding._private_classifier import classifier_lens
+from skdpgen.synthesizers.embedding._private_classifier import (
+    classifier_lens,
+    without_labels,
+)
 from skdpgen.synthesizers.embedding._private_encoder import (
     ENCODER_SHARE,
     RATE,
@@ -61,4 +64,5 @@ __all__ = [
     "train_by_slopes",
     "waves_of_columns",
     "waves_of_pixels",
+    "without_labels",
 ]

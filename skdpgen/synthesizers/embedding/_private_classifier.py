@@ -24,6 +24,14 @@ from skdpgen.training import descend_privately
 SIDE = 32  # pixels to which smaller images are enlarged
 
 
+def without_labels(training: PrivateClassifier) -> ValueError:
+    """Return the error for images that a classifier cannot be trained on."""
+    return ValueError(
+        "lens must be another one for images without labels: "
+        f"{training!r} trains a classifier of labels."
+    )
+
+
 def classifier_lens(
     opening: Opening,
     labels: Cells | None,
@@ -45,10 +53,7 @@ def classifier_lens(
     images excepted, which are summed in a release of their own.
     """
     if labels is None:
-        raise ValueError(
-            "lens must be another one for images without labels: "
-            f"{training!r} trains a classifier of labels."
-        )
+        raise without_labels(training)
     layout: Any = opening.facts.layout
     pooling = pooling_of(layout.size, settings.pooling)
     size = size_seen(layout.size, pooling)
