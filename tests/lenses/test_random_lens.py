@@ -28,6 +28,14 @@ def test_no_image_depends_on_those_beside_it(look):
     assert moved_when_shuffled(look, noise(64, 1, 14, 14)) == 0
 
 
+@pytest.mark.parametrize(
+    "shape", [(1, 8, 8), (3, 9, 14), (2, 2, 5), (1, 1, 1)], ids=str
+)
+def test_slopes_of_images_are_those_of_convolutions(shape):
+    images = noise(4, *shape).double().requires_grad_()
+    torch.autograd.gradcheck(lambda x: LENS.features(0.1 + 0.8 * x), images)
+
+
 def test_its_seed_is_all_that_is_drawn():
     images = noise(2, 1, 8, 8)
     again, other = RandomLens((3, 4), 1), RandomLens((3, 4), 2)
