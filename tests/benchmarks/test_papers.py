@@ -104,6 +104,26 @@ def test_the_highest_of_all_releases():
     assert lines_of(rows, place)[3].endswith("| .750 | .700 |")
 
 
+def test_a_mean_of_the_highest_is_that_of_the_models():
+    printed = printed_of(
+        ["theirs", "M", 1.0, "lda", "accuracy", 0.8],
+        ["theirs", "M", 1.0, "mlp", "accuracy", 0.9],
+        ["theirs", "M", 1.0, "mean", "accuracy", 0.85],
+    )
+    place = Place("t", ["model"], ["source"], ["accuracy"], best=True)
+    rows = [
+        row_of(0, models={"lda": {"accuracy": 0.5}, "mlp": {"accuracy": 0.25}}),
+        row_of(1, models={"lda": {"accuracy": 0.25}, "mlp": {"accuracy": 0.75}}),
+    ]
+    lines = lines_of(rows, place, printed)
+    assert lines[2:5] == [
+        "| lda | .800 | .500 |",
+        "| mlp | .900 | .750 |",
+        "| mean | .850 | .625 |",
+    ]
+    assert lines[-1] == "Ours: 2 releases each."
+
+
 def test_fits_without_a_step_are_marked():
     rows = [row_of(0, roc_auc=0.5, relations="columns by class only")]
     lines = lines_of(rows)
