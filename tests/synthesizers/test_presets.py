@@ -444,6 +444,16 @@ def test_dp_mepf_has_the_steps_of_table_8():
         assert synth.stopping_budget == (0.0 if is_digits else 0.01 / 1.01)
 
 
+@pytest.mark.parametrize(
+    "data", ["images", *dict.fromkeys(d for d, *_ in MEPF_TABLE_7)]
+)
+def test_dp_mepf_has_the_generators_of_section_6(data):
+    generator = DPMEPFSynthesizer.from_preset("paper", data=data).generator
+    is_grey = data in ("images", "mnist", "fashion_mnist")
+    layers = generator.network, generator.hidden_layer_sizes
+    assert layers == (("upsample", (200,)) if is_grey else ("residual", (128,)))
+
+
 # ------------------------------------------------------------------ of DP-Kernel
 
 
