@@ -125,6 +125,7 @@ def paper() -> None:
 @click.option("--minutes", type=float, help="Begin no cell after; 0 only collects.")
 @click.option("--releases", type=click.IntRange(1), help="Of each setting, at most.")
 @click.option("--store", is_flag=True, help="Keep the rows of which pages are made.")
+@click.option("--run", "only", multiple=True, help="A run to compute, as of a table.")
 @click.option(
     "--gpu/--no-gpu",
     "with_gpu_runs",
@@ -139,13 +140,20 @@ def run_one(
     minutes: float | None,
     releases: int | None,
     store: bool,
+    only: tuple[str, ...],
     with_gpu_runs: bool | None,
 ) -> None:
     """Compute the cells of a paper that are not there; the same command goes on."""
+    names = [run.name for run in runs_of(name)]
+    for unknown in sorted({*only}.difference(names)):
+        raise click.BadParameter(
+            f"{unknown!r} is none of {name}: {', '.join(names)}", param_hint="--run"
+        )
     if with_gpu_runs is None:
         with_gpu_runs = pick_device("auto").type == "cuda"
-        slow = [run.name for run in runs_of(name) if run.name.endswith(GPU_RUN)]
-        if slow and not with_gpu_runs:
+    if not only and not with_gpu_runs:
+        only = tuple(run for run in names if not run.endswith(GPU_RUN))
+        if slow := [run for run in names if run not in only]:
             click.echo(f"Left out without a GPU (--gpu): {', '.join(slow)}")
     last: dict[str, int] = {}
 
@@ -161,7 +169,7 @@ def run_one(
         n_jobs=jobs,
         minutes=minutes,
         releases=releases,
-        with_gpu_runs=with_gpu_runs,
+        only=only or names,
         tell=tell,
     )
     failed = [row for lines in rows.values() for row in lines if "error" in row]

@@ -9,7 +9,7 @@ a number a line. ``page.toml`` says how tables are laid out.
 import math
 import time
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -90,7 +90,7 @@ def run_paper(
     n_jobs: int = 1,
     minutes: float | None = None,
     releases: int | None = None,
-    with_gpu_runs: bool = True,
+    only: Collection[str] | None = None,
     tell: Callable[[str, int, int], None] = lambda name, n_done, n_all: None,
     folder: Path = PAPERS,
 ) -> dict[str, list[Row]]:
@@ -100,13 +100,13 @@ def run_paper(
     stopped early has something of each table. Cells are kept in ``out``, one file each,
     so the same call goes on after a kill. Runs share them: one that occurs in two
     tables is computed once. ``releases`` limits how often each setting is fitted, and
-    without ``with_gpu_runs`` the runs that need a GPU are left out.
+    ``only`` names the runs to compute instead of all.
     """
     deadline = math.inf if minutes is None else time.monotonic() + 60 * minutes
     configs = [
         config
         for config in runs_of(paper, folder)
-        if with_gpu_runs or not config.name.endswith(GPU_RUN)
+        if only is None or config.name in only
     ]
     most = max(config.releases for config in configs)
     rows: dict[str, list[Row]] = {}

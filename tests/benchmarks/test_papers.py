@@ -3,7 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
+from benchmarks import __main__ as commands
 from benchmarks import papers
 from benchmarks.catalogue import CATALOGUE
 from benchmarks.papers import (
@@ -250,13 +252,13 @@ def test_first_releases_of_all_runs_come_first(two_runs, monkeypatch):
     assert [len(lines) for lines in rows.values()] == [1, 1]
 
 
-def test_runs_that_need_a_gpu_are_left_out_and_keep_their_rows(two_runs, monkeypatch):
+def test_runs_that_are_left_out_keep_their_rows(two_runs, monkeypatch):
     folder = two_runs / "mine"
     (folder / "second.toml").rename(folder / "second_gpu.toml")
     monkeypatch.setattr(papers, "run_cells", lambda config, *_, **__: [])
     given = {"data": two_runs, "out": two_runs, "folder": two_runs}
     assert list(run_paper("mine", **given)) == ["first", "second_gpu"]
-    rows = run_paper("mine", **given, with_gpu_runs=False)
+    rows = run_paper("mine", **given, only=["first"])
     assert list(rows) == ["first"]
     (_, cell), *_ = runs_of("mine", two_runs)[1].cells(two_runs)
     line = {"cell": cell.key, "score": 0.5}
@@ -318,3 +320,27 @@ def test_costs_are_those_of_cells_that_are_alike_and_by_machine(two_runs):
     for other in ({"name": "another"}, {"classifiers": ["lda"]}):
         write_rows(second, [{**rows[1], **other}])
         assert lines() == ["| first | 1 |  |  | 1 |", "| second | 1 |  |  | 1 |"]
+
+
+@pytest.mark.parametrize(
+    ("options", "runs"),
+    [
+        (["--run", "table_16", "--run", "settings_gpu"], {"table_16", "settings_gpu"}),
+        (["--no-gpu"], {"digits", "table_14", "table_16"}),
+    ],
+)
+def test_the_command_takes_names_of_runs(options, runs, tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        commands, "run_paper", lambda *_, only, **__: asked.append({*only}) or {}
+    )
+    command = ["paper", "run", "dp_mepf", "--data", str(tmp_path), *options]
+    assert CliRunner().invoke(commands.main, command).exit_code == 0
+    assert asked == [runs]
+
+
+def test_a_name_that_is_no_run_is_refused(tmp_path):
+    command = ["paper", "run", "dp_mepf", "--data", str(tmp_path), "--run", "table_3"]
+    result = CliRunner().invoke(commands.main, command)
+    assert result.exit_code == 2
+    assert "'table_3' is none of dp_mepf: digits, settings_gpu" in result.output
