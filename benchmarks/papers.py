@@ -388,7 +388,7 @@ def highest_of_releases(numbers: pd.DataFrame) -> pd.DataFrame:
     >>> highest_of_releases(frame).set_index("model")["value"].to_dict()
     {'lda': 0.75, 'mlp': 1.0, 'mean': 0.875}
     """
-    keys = ["data", "method", "epsilon", "metric", "source"]
+    keys = [*(key for key in KEYS if key != "model"), "metric", "source"]
     best = numbers.groupby([*keys, "model"], sort=False, dropna=False, as_index=False)
     best = best.agg({"value": "max", "untrained": "any"})
     of_models = best[best["model"] != MEAN].groupby(keys, sort=False, dropna=False)

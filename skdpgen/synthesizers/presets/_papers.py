@@ -241,7 +241,7 @@ MEPF: Papers = {
 }
 # Functional RDP: bandwidths 1 to 16 for pixels in [-1, 1], RMSprop (appendix F), and
 # table 2: rate of sampling and iterations, conditional and parallel. Its noise
-# multipliers follow from epsilon here. A fit takes twenty minutes of a core (parallel),
+# multipliers follow from epsilon here. A fit takes 25 minutes of a core (parallel),
 # or an hour and a half.
 BANDWIDTHS = (0.5, 1.0, 2.0, 4.0, 8.0)
 KERNEL_TABLE_2 = {"conditional": (1e-3, 200_000), "parallel": (1e-2, 20_000)}
