@@ -170,7 +170,14 @@ class FourierFeatures:
             waves = _mean_waves(x, self.frequencies, n_parts)
         else:
             pieces = [
-                checkpoint(_mean_waves, x, frequencies, n_parts, use_reentrant=False)
+                checkpoint(
+                    _mean_waves,
+                    x,
+                    frequencies,
+                    n_parts,
+                    use_reentrant=False,
+                    preserve_rng_state=False,  # nothing is drawn
+                )
                 for frequencies in torch.split(self.frequencies, part, dim=1)
             ]
             waves = torch.cat(pieces, dim=2)

@@ -281,11 +281,11 @@ class RandomLens:
     def features(self, images: Tensor) -> Tensor:  # (n, c, h, w) -> (n, n_features)
         """Return the flattened features of all layers; differentiable."""
         maps, features = within_range(images), []
-        for k, (filters, below) in enumerate(
-            _drawn(self.n_filters, images.shape[1], self.seed)
-        ):
-            weight, bias = filters.to(images), below.to(images)
-            half = filters.shape[2] // 2
+        layers = _drawn_for(
+            images.dtype, images.device, self.n_filters, images.shape[1], self.seed
+        )
+        for k, (weight, bias) in enumerate(layers):
+            half = weight.shape[2] // 2
             if k:
                 maps = conv2d(maps, weight, bias, stride=2, padding=half).relu()
             elif images.is_cuda:
@@ -352,3 +352,14 @@ def _drawn(
         layers.append((GAIN * filters / norms, below))
         n_channels = n
     return tuple(layers)
+
+
+@cache
+def _drawn_for(
+    dtype: torch.dtype, device: torch.device, *drawn: Any
+) -> tuple[tuple[Tensor, Tensor], ...]:
+    """Return what :func:`_drawn` does, where images are and in their precision."""
+    return tuple(
+        (filters.to(device, dtype), below.to(device, dtype))
+        for filters, below in _drawn(*drawn)
+    )

@@ -1,7 +1,8 @@
 """Image generators: latent numbers and a label in, pixels from 0 to 1 out."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
@@ -112,6 +113,18 @@ class ImageGenerator(nn.Module):
         else:
             self.body = body(shape, rng)
         self.decoder = CodesDecoder(shape, rng) if shape.code else None
+
+    @contextmanager
+    def even_classes(self) -> Iterator[None]:
+        """Take classes in their order, each with as many rows, as in training."""
+        of_classes = [part for part in self.modules() if isinstance(part, ByClass)]
+        try:
+            for part in of_classes:
+                part.is_even = True
+            yield
+        finally:
+            for part in of_classes:
+                part.is_even = False
 
     def forward(self, latents: Tensor, labels: Tensor) -> list[Tensor]:
         """Return pixels in [0, 1], (n, channels x height x width), and codes if any."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Generator, Tensor, nn
 
 from skdpgen.privacy import kernel_slopes
+from skdpgen.training._recorded import WORTH_IT, Embed, Embedded
 from skdpgen.training._steps import Adam, Latents, optimiser_of, paced, trained
 
 # ----------------------------------------------------------------------------
@@ -254,11 +255,12 @@ def batch_of(batch_size: float, n_rows: float) -> int:
 
 def match_embedding(
     generator: nn.Module,
-    embeds: Sequence[Callable[[list[Tensor], int], Embedding]],
+    embeds: Sequence[Embed],
     goal: Goal,
     steps: Steps,
     *,
     rng: Generator,
+    is_fixed: bool = False,
     checkpoints: Checkpoints | None = None,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
 ) -> list[float]:
@@ -281,6 +283,9 @@ def match_embedding(
     steps : Steps
     rng : Generator
         Public randomness: latent vectors.
+    is_fixed : bool, default=False
+        Whether generator and embeddings take the same operations in each step, and draw
+        nothing: then a GPU may record them (:meth:`Embedded.record`).
     checkpoints : Checkpoints or None, default=None
         Keeps the best state, which the generator has in the end.
     """
@@ -292,16 +297,19 @@ def match_embedding(
     optimiser = optimiser_of(steps.optimizer, trained(generator), (0.9, 0.95))
     averages = Averages()
     moving = MovingErrors(steps.moving_rate) if steps.moving_rate else None
-    losses: list[float] = []
+    losses: list[Tensor] = []  # read at the end: a GPU would wait for each
     errors: dict[str, float] = {}  # squared, of the blocks that may end training
     smooth: dict[str, float] = {}  # and their moving averages
     generator.train()
+    embedded = [Embedded(generator, embed, labels, n_classes) for embed in embeds]
+    if is_fixed and device.type == "cuda" and steps.max_iter >= WORTH_IT:
+        for each in embedded:
+            each.record(steps.n_latent)
     done = 0.0
     for step in paced(progress(range(steps.max_iter))):
-        outputs = generator(latents.draw().to(device), labels)
-        embed, target = embeds[step % len(embeds)], targets[step % len(targets)]
+        given, target = latents.draw().to(device), targets[step % len(targets)]
         loss = shares.new_zeros(())
-        for name, mean in embed(outputs, n_classes).items():
+        for name, mean in embedded[step % len(embedded)].by_name(given).items():
             weight = goal.weights[name].at(done / SETTLED)
             if mix is None and moving is None:  # formed once, in less memory
                 size = SquaredError.apply(  # type: ignore[no-untyped-call]
@@ -320,7 +328,7 @@ def match_embedding(
         optimiser.clear()
         loss.backward()
         optimiser.step(steps.learning_rate * RATES[steps.schedule](done))
-        losses.append(loss.item())
+        losses.append(loss.detach())
         averages.update(generator, step)
         if checkpoints is not None:
             checkpoints.update(generator, step)
@@ -338,7 +346,7 @@ def match_embedding(
     if checkpoints is not None:
         checkpoints.choose(generator)
     generator.eval()
-    return losses
+    return [loss.item() for loss in losses]
 
 
 def one_cycle(done: float) -> float:
@@ -384,23 +392,27 @@ class Averages:
     """Moving averages of all weights and running statistics."""
 
     def __init__(self, memory: float = MEMORY) -> None:
-        self._state: dict[str, Any] = {}
+        self._means: dict[str, Tensor] = {}
         self._memory = memory
 
     def update(self, generator: nn.Module, step: int) -> None:
         """Move towards the present state; early states are forgotten faster."""
         memory = min(self._memory, step / (step + 10.0))
-        with torch.no_grad():
-            for name, value in generator.state_dict().items():
-                if name not in self._state or not value.is_floating_point():
-                    self._state[name] = value.clone()
-                else:
-                    self._state[name].lerp_(value, 1.0 - memory)
+        values = {
+            name: value
+            for name, value in generator.state_dict().items()
+            if value.is_floating_point()
+        }
+        if not self._means:
+            self._means = {name: value.clone() for name, value in values.items()}
+            return
+        means = list(self._means.values())
+        with torch.no_grad():  # all of them in one operation, where there is one
+            torch._foreach_lerp_(means, list(values.values()), 1.0 - memory)
 
     def load_into(self, generator: nn.Module) -> None:
         """Load the averages into the generator."""
-        if self._state:
-            generator.load_state_dict(self._state)
+        generator.load_state_dict(generator.state_dict() | self._means)
 
 
 # ----------------------------------------------------------------------------

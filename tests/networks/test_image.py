@@ -176,6 +176,17 @@ def test_classes_with_networks_of_their_own_share_nothing(architecture):
     torch.testing.assert_close(moved, labels == 1)
 
 
+def test_even_classes_go_through_their_networks_as_their_labels_say():
+    generator = ImageGenerator(shape(is_parallel=True), rng=seeded()).eval()
+    latents, labels = inputs(6)[0], torch.tensor([0, 0, 1, 1, 2, 2])
+    (by_label,) = generator(latents, labels)
+    with generator.even_classes():
+        (even,) = generator(latents, labels)
+    torch.testing.assert_close(even, by_label)
+    (turned,) = generator(latents.flip(0), labels.flip(0))  # labels count again
+    torch.testing.assert_close(turned.flip(0), by_label)
+
+
 @pytest.mark.parametrize("is_parallel", [False, True])
 @pytest.mark.parametrize("step", [1, 2])
 @each_size

@@ -101,6 +101,19 @@ def test_images_are_trained_where_they_are_asked_to(name):
     )
 
 
+def test_networks_of_each_class_are_trained_without_a_look_at_labels():
+    generator = ImageGenerator(
+        ImageShape(1, 8, 8, 2, 3, hidden=(4,), is_parallel=True), rng=seeded()
+    )
+    with generator.even_classes():
+        assert_trained(
+            generator,
+            lambda outputs, n: outputs[0].unflatten(0, (n, -1)).mean(1),
+            64,
+            noise_energy={},
+        )
+
+
 def test_tables_are_trained_where_they_are_asked_to():
     shape = TableShape((CellsHead(3), CellsHead(2)), 2, 3, (4,))
     assert_trained(

@@ -323,13 +323,14 @@ def train_images(
         enabled=settings.precision == "mixed",
         cache_enabled=False,  # it would keep the first weights throughout
     )
-    with mixed:
+    with mixed, generator.even_classes():
         losses = match_embedding(
             generator,
             [kernel.embedding(device, rng)],
             goal,
             Steps.of(settings, float(denoised.totals.sum()), moving_rate),
             rng=rng,
+            is_fixed=not getattr(kernel.phi, "is_opaque", False),
             checkpoints=None if score is None else Checkpoints(score),
             progress=progress,
         )
