@@ -130,7 +130,7 @@ def paper() -> None:
     "--gpu/--no-gpu",
     "with_gpu_runs",
     default=None,
-    help="Do runs whose cells take hours without a GPU. Default: if there is one.",
+    help="Do runs that take hours without a GPU. Default: if there is one.",
 )
 def run_one(
     name: str,

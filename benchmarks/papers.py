@@ -1,9 +1,9 @@
 """The experiments of the five papers: run them, and print ours beside theirs.
 
 The folder ``results/papers/NAME`` has all of a paper. Each ``.toml`` but ``page.toml``
-is a run, and the ``.jsonl`` of the same name has its rows. A cell of a run whose name
-ends in ``_gpu`` takes hours of a processor. ``printed.csv`` has what the paper prints,
-a number a line. ``page.toml`` says how tables are laid out.
+is a run, and the ``.jsonl`` of the same name has its rows. Runs whose names end in
+``_gpu`` take hours of a processor. ``printed.csv`` has what the paper prints, a number
+a line. ``page.toml`` says how tables are laid out.
 """
 
 import math
@@ -32,7 +32,7 @@ HEAD, END = "<!-- paper:{} -->", "<!-- /paper -->"
 PRINTED = "printed"
 COSTS = "costs"  # the mark of the table of hours
 CPU_BUILD = "+cpu"  # of torch: the machine had no GPU
-GPU_RUN = "_gpu"  # end of the name of a run that takes hours a cell without one
+GPU_RUN = "_gpu"  # end of the name of a run that takes hours without one
 KEYS = ["data", "method", "epsilon", "model"]  # of a number, beside its metric
 NO_SOURCE = "ours"  # of a method whose name has no comma
 MEAN = "mean"  # the model of a score that is one of all models

@@ -13,6 +13,7 @@ from skdpgen.privacy._accounting import gaussian_mu
 
 IN_COLOUR = (
     "../reproductions/papers_cifar10",
+    "dp_mepf/table_14_gpu",
     "dp_mepf/table_15_gpu",
     "dp_mepf/table_19_gpu",
 )
