@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -23,7 +23,8 @@ class UnitMeans(torch.autograd.Function):
     * q = f² c; :math:`f \circ 2c (B - q (q^T B))`. It has no part along f, as q does
       not change if f is made longer.
 
-    Where a norm is below its limit, it is that limit, and a constant.
+    Where a norm is below its limit, it is that limit, and a constant. On a processor a
+    few rows at a time go all the way, so that they stay in a cache.
     """
 
     @staticmethod
@@ -31,59 +32,76 @@ class UnitMeans(torch.autograd.Function):
         context: Any, rows: Tensor, n_parts: int, share: float, limit: float
     ) -> Tensor:
         """Return (n_parts, d), or (n_parts, 2 d) if squares have a share."""
-        n_each = len(rows) // n_parts
-        norms = torch.linalg.vector_norm(rows, dim=1)
-        r = norms.clamp_min(limit)
-        grouped = rows.view(n_parts, n_each, -1)
-        weights = (math.sqrt(1.0 - share) / n_each / r).view(n_parts, 1, n_each)
-        means = [(weights @ grouped)[:, 0]]
-        context.numbers = n_parts, share
-        if not share:
-            context.save_for_backward(rows, r, norms < limit)
-            return means[0]
-        squares = rows.square()
-        lengths = torch.linalg.vector_norm(squares, dim=1)
-        of_units = lengths / r.square()
-        c = 1.0 / (r.square() * of_units.clamp_min(limit**2))
-        weights = (math.sqrt(share) / n_each * c).view(n_parts, 1, n_each)
-        means.append((weights @ squares.view(n_parts, n_each, -1))[:, 0])
-        context.save_for_backward(
-            rows, r, norms < limit, squares, c, of_units < limit**2
-        )
-        return torch.cat(means, dim=1)
+        grouped = rows.view(n_parts, -1, rows.shape[1])
+        n_each, width = grouped.shape[1:]
+        numbers = rows.new_empty(4, n_parts, n_each, 1)
+        means = rows.new_zeros(n_parts, 1, 2 * width if share else width)
+        first, second = math.sqrt(1.0 - share) / n_each, math.sqrt(share) / n_each
+        for group, some in _pieces(grouped):
+            f = grouped[group, some]
+            norms = torch.linalg.vector_norm(f, dim=2, keepdim=True)
+            r = norms.clamp_min(limit)
+            means[group, :, :width] += (first / r).mT @ f
+            c, is_flat = torch.zeros_like(r), torch.zeros_like(r)
+            if share:
+                squares = f.square()
+                lengths = torch.linalg.vector_norm(squares, dim=2, keepdim=True)
+                of_units = lengths / r.square()
+                c = 1.0 / (r.square() * of_units.clamp_min(limit**2))
+                means[group, :, width:] += (second * c).mT @ squares
+                is_flat = of_units < limit**2
+            for number, values in zip(
+                numbers, (r, norms < limit, c, is_flat), strict=True
+            ):
+                number[group, some] = values.to(number)
+        context.share = share
+        context.save_for_backward(grouped, *numbers)
+        return means[:, 0]
 
     @staticmethod
     def backward(context: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         """Return the slopes of all rows."""
-        n_parts, share = context.numbers
-        rows, r, is_short, *others = context.saved_tensors
-        n_each, width = len(rows) // n_parts, rows.shape[1]
+        share, (rows, *numbers) = context.share, context.saved_tensors
+        n_each, width = rows.shape[1:]
         (gradient,) = gradients
-        a = gradient[:, :width] * (math.sqrt(1.0 - share) / n_each)
-        grouped = rows.view(n_parts, n_each, -1)
-        dots = (grouped @ a[:, :, None]).view(-1)  # f^T A
-        k_3 = (dots / r**3).masked_fill(is_short, 0.0)
-        if not share:
-            slopes = rows * -k_3[:, None]
-            slopes.view(n_parts, n_each, -1).add_(_outer(1.0 / r, a))
-            return slopes, None, None, None
-        squares, c, is_flat = others
-        b = gradient[:, width:] * (math.sqrt(share) / n_each)
-        dots = (squares.view(n_parts, n_each, -1) @ b[:, :, None]).view(-1)  # f²^T B
-        k_2 = (2.0 * c**3 * dots).masked_fill(is_flat, 0.0)
-        # a flat row of squares has a slope along f unless its own norm is a constant
-        along = torch.where(is_flat & ~is_short, 2.0 * c * dots / r.square(), 0.0)
-        slopes = _outer(2.0 * c, b).view(-1, width)
-        slopes.addcmul_(squares, k_2[:, None], value=-1.0)
-        slopes -= (k_3 + along)[:, None]
-        slopes *= rows
-        slopes.view(n_parts, n_each, -1).add_(_outer(1.0 / r, a))
-        return slopes, None, None, None
+        a = gradient[:, None, :width] * (math.sqrt(1.0 - share) / n_each)
+        b = gradient[:, None, width:] * (math.sqrt(share) / n_each)
+        slopes = torch.empty_like(rows)
+        for group, some in _pieces(rows):
+            f, to_a, slope = rows[group, some], a[group], slopes[group, some]
+            r, short, c, flat = (number[group, some] for number in numbers)
+            is_short, is_flat = short.bool(), flat.bool()
+            k_3 = (f @ to_a.mT / r**3).masked_fill(is_short, 0.0)  # f^T A
+            if not share:
+                torch.mul(f, -k_3, out=slope)
+            else:
+                squares, to_b = f.square(), b[group]
+                dots = squares @ to_b.mT  # f²^T B
+                k_2 = (2.0 * c**3 * dots).masked_fill(is_flat, 0.0)
+                # a flat row of squares has a slope along f unless its own norm is a
+                # constant
+                along = 2.0 * c * dots / r.square()
+                along = torch.where(is_flat & ~is_short, along, 0.0)
+                torch.mul(2.0 * c, to_b, out=slope)
+                slope.addcmul_(squares, k_2, value=-1.0).sub_(k_3 + along).mul_(f)
+            slope.addcmul_(1.0 / r, to_a)
+        return slopes.flatten(0, 1), None, None, None
 
 
-def _outer(numbers: Tensor, groups: Tensor) -> Tensor:
-    """Return numbers of rows times the vector of their group."""
-    return numbers.view(len(groups), -1, 1) * groups[:, None]
+IN_CACHE = 2**19  # numbers of rows that are taken together
+
+
+def _pieces(grouped: Tensor) -> Iterator[tuple[slice, slice]]:
+    """Yield which groups, and which of their rows, are taken together."""
+    n_parts, n_each, width = grouped.shape
+    if grouped.is_cuda:
+        yield slice(None), slice(None)
+        return
+    n_rows = max(IN_CACHE // width, 1)
+    n_groups = max(n_rows // n_each, 1)
+    for group in range(0, n_parts, n_groups):
+        for first in range(0, n_each, n_rows):
+            yield slice(group, group + n_groups), slice(first, first + n_rows)
 
 
 # ----------------------------------------------------------------------------

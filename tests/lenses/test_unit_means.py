@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch.nn.functional import normalize
 
+from skdpgen.lenses import _unit_means
 from skdpgen.lenses._unit_means import UnitMeans
 
 LIMIT = 1e-3
@@ -44,6 +45,16 @@ def test_values_and_slopes(size, share, n_parts):
     rows[1] = 1.0
     rows[2].clamp_(min=0.0)
     assert_alike(SIZES[size] * rows, n_parts, share, LIMIT, rng)
+
+
+@pytest.mark.parametrize("n_together", [1, 3, 4, 5, 8, 11, 100])
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_a_few_rows_at_a_time_or_groups_together(n_together, share, monkeypatch):
+    monkeypatch.setattr(_unit_means, "IN_CACHE", 7 * n_together)
+    rng = torch.Generator().manual_seed(2)
+    rows = torch.randn(12, 7, generator=rng, dtype=torch.float64)
+    rows[5] *= 1e-5
+    assert_alike(rows, 3, share, LIMIT, rng)
 
 
 def test_squares_that_are_below_their_limit():
