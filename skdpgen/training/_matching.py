@@ -297,7 +297,8 @@ def match_embedding(
     optimiser = optimiser_of(steps.optimizer, trained(generator), (0.9, 0.95))
     averages = Averages()
     moving = MovingErrors(steps.moving_rate) if steps.moving_rate else None
-    losses: list[Tensor] = []  # read at the end: a GPU would wait for each
+    losses = shares.new_empty(steps.max_iter)  # read at the end: a GPU would wait
+    n_done = 0
     errors: dict[str, float] = {}  # squared, of the blocks that may end training
     smooth: dict[str, float] = {}  # and their moving averages
     generator.train()
@@ -328,7 +329,7 @@ def match_embedding(
         optimiser.clear()
         loss.backward()
         optimiser.step(steps.learning_rate * RATES[steps.schedule](done))
-        losses.append(loss.detach())
+        losses[step], n_done = loss.detach(), step + 1
         averages.update(generator, step)
         if checkpoints is not None:
             checkpoints.update(generator, step)
@@ -346,7 +347,7 @@ def match_embedding(
     if checkpoints is not None:
         checkpoints.choose(generator)
     generator.eval()
-    return [loss.item() for loss in losses]
+    return [loss.item() for loss in losses[:n_done]]
 
 
 def one_cycle(done: float) -> float:
