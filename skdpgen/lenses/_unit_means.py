@@ -34,34 +34,31 @@ class UnitMeans(torch.autograd.Function):
         """Return (n_parts, d), or (n_parts, 2 d) if squares have a share."""
         grouped = rows.view(n_parts, -1, rows.shape[1])
         n_each, width = grouped.shape[1:]
-        numbers = rows.new_empty(4, n_parts, n_each, 1)
+        norms, scales = rows.new_zeros(2, n_parts, n_each, 1)
+        short, flat = rows.new_zeros(2, n_parts, n_each, 1, dtype=torch.bool)
         means = rows.new_zeros(n_parts, 1, 2 * width if share else width)
         first, second = math.sqrt(1.0 - share) / n_each, math.sqrt(share) / n_each
         for group, some in _pieces(grouped):
             f = grouped[group, some]
-            norms = torch.linalg.vector_norm(f, dim=2, keepdim=True)
-            r = norms.clamp_min(limit)
+            norm = torch.linalg.vector_norm(f, dim=2, keepdim=True)
+            r = norm.clamp_min(limit)
+            norms[group, some], short[group, some] = r, norm < limit
             means[group, :, :width] += (first / r).mT @ f
-            c, is_flat = torch.zeros_like(r), torch.zeros_like(r)
             if share:
                 squares = f.square()
                 lengths = torch.linalg.vector_norm(squares, dim=2, keepdim=True)
                 of_units = lengths / r.square()
                 c = 1.0 / (r.square() * of_units.clamp_min(limit**2))
                 means[group, :, width:] += (second * c).mT @ squares
-                is_flat = of_units < limit**2
-            for number, values in zip(
-                numbers, (r, norms < limit, c, is_flat), strict=True
-            ):
-                number[group, some] = values.to(number)
+                scales[group, some], flat[group, some] = c, of_units < limit**2
         context.share = share
-        context.save_for_backward(grouped, *numbers)
+        context.save_for_backward(grouped, norms, scales, short, flat)
         return means[:, 0]
 
     @staticmethod
     def backward(context: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         """Return the slopes of all rows."""
-        share, (rows, *numbers) = context.share, context.saved_tensors
+        share, (rows, *of_rows) = context.share, context.saved_tensors
         n_each, width = rows.shape[1:]
         (gradient,) = gradients
         a = gradient[:, None, :width] * (math.sqrt(1.0 - share) / n_each)
@@ -69,8 +66,7 @@ class UnitMeans(torch.autograd.Function):
         slopes = torch.empty_like(rows)
         for group, some in _pieces(rows):
             f, to_a, slope = rows[group, some], a[group], slopes[group, some]
-            r, short, c, flat = (number[group, some] for number in numbers)
-            is_short, is_flat = short.bool(), flat.bool()
+            r, c, is_short, is_flat = (values[group, some] for values in of_rows)
             k_3 = (f @ to_a.mT / r**3).masked_fill(is_short, 0.0)  # f^T A
             if not share:
                 torch.mul(f, -k_3, out=slope)

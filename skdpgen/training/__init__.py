@@ -66,6 +66,7 @@ from skdpgen.training._public_columns import (
     raked,
     shrunk_to_public,
 )
+from skdpgen.training._recorded import Embed
 from skdpgen.training._single_columns import (
     class_totals,
     conditional_histogram,
@@ -83,6 +84,7 @@ __all__ = [
     "Checkpoints",
     "ClassConditional",
     "ClassWeights",
+    "Embed",
     "Generated",
     "Goal",
     "Latents",

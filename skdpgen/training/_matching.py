@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Generator, Tensor, nn
 
 from skdpgen.privacy import kernel_slopes
-from skdpgen.training._recorded import WORTH_IT, Embed, Embedded
+from skdpgen.training._recorded import WORTH_IT, Embed, Embedded, Embedding
 from skdpgen.training._steps import Adam, Latents, optimiser_of, paced, trained
 
 # ----------------------------------------------------------------------------
@@ -148,7 +148,6 @@ class Checkpoints:
 # ----------------------------------------------------------------------------
 # The training loop: brings the mean embedding of a generator near the released one.
 
-Embedding = Mapping[str, Tensor]  # block name -> (n_classes, width)
 # Parts of the iterations: the learning rate rises until WARM_UP, loss weights change
 # until SETTLED, and from COOLING on training is not ended early.
 WARM_UP, SETTLED, COOLING = 0.1, 0.8, 0.9

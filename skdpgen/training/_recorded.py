@@ -8,7 +8,8 @@ from torch import Tensor, nn
 
 WORTH_IT = 500  # steps; a recording takes as long as some ten of them
 
-Embed = Callable[[list[Tensor], int], Mapping[str, Tensor]]
+Embedding = Mapping[str, Tensor]  # block name -> (n_classes, width)
+Embed = Callable[..., Embedding]  # from outputs and a number of groups
 
 
 class Embedded(nn.Module):

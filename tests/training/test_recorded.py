@@ -25,6 +25,10 @@ def fresh(device="cpu", is_parallel=False):
     return ImageGenerator(shape, rng=rng).to(device).train()
 
 
+def batch(seed=0):
+    return torch.randn(12, N_LATENT, generator=torch.Generator().manual_seed(seed))
+
+
 def embedded_of(generator):
     labels = torch.arange(N_CLASSES).repeat_interleave(4)
     return Embedded(generator, means, labels.to(generator_device(generator)), N_CLASSES)
@@ -36,7 +40,7 @@ def generator_device(generator):
 
 def test_means_have_their_names():
     generator = fresh()
-    embedded, latents = embedded_of(generator), torch.randn(12, N_LATENT)
+    embedded, latents = embedded_of(generator), batch()
     labels = torch.arange(N_CLASSES).repeat_interleave(4)
     expected = means(generator(latents, labels), N_CLASSES)
     torch.testing.assert_close(embedded.by_name(latents), expected)
@@ -55,7 +59,7 @@ def test_what_cannot_be_recorded_goes_on_as_before(monkeypatch):
     embedded = embedded_of(generator)
     embedded.record(N_LATENT)
     torch.testing.assert_close(generator.state_dict(), other.state_dict())
-    latents = torch.randn(12, N_LATENT)
+    latents = batch()
     torch.testing.assert_close(
         embedded.by_name(latents), embedded_of(other).by_name(latents)
     )
@@ -70,8 +74,8 @@ def test_a_recording_plays_the_same_step(is_parallel):
         forward = one.forward
         one.record(N_LATENT)
         assert one.forward != forward
-        for _ in range(3):
-            latents = torch.randn(12, N_LATENT, device="cuda")
+        for seed in range(3):
+            latents = batch(seed).to("cuda")
             losses = []
             for each in (one, other):
                 each.zero_grad()

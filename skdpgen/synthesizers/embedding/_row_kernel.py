@@ -40,7 +40,7 @@ from skdpgen.synthesizers.models import (
 from skdpgen.synthesizers.opening import Facts, Opening, cell_scales
 from skdpgen.synthesizers.presets import Waves, column_scales, pixel_scales
 from skdpgen.tables import Cells, EncodedBatch, MixedCells, cell_points, code_or_none
-from skdpgen.training import strata
+from skdpgen.training import Embed, strata
 from skdpgen.utils import (
     Key,
     are_amounts,
@@ -55,7 +55,6 @@ from skdpgen.utils import (
 # ----------------------------------------------------------------------------
 # The mean embedding of a generator's rows, in the blocks of a release.
 
-Embed = Callable[..., dict[str, Tensor]]  # from outputs and a number of groups
 Alone = tuple[Sequence[NDArray[Any]], NDArray[Any]]  # tables, and their mean features
 
 
