@@ -45,7 +45,11 @@ class Generated:
     ) -> None:
         x, labels = example
         self._slopes = RowSlopes(
-            network, LOSSES[loss].fake, (x[:0], labels[:0]), is_smooth=True
+            network,
+            LOSSES[loss].fake,
+            (x[:0], labels[:0]),
+            is_smooth=True,
+            n_usual=len(x),
         )
         self._sums = Layers(self._slopes.layers, norm_bound)
 

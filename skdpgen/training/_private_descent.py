@@ -189,7 +189,7 @@ PyTree: TypeAlias = (
 )
 RowLoss = Callable[[Call, Any], Tensor]  # loss of one row
 LayerRows = Tensor | tuple[Tensor, Tensor]  # gradients of a layer, or their factors
-MOST_ROWS = 128  # rows that are mapped together
+MOST_ROWS = 512  # rows that are mapped together; more do not fit a cache
 NUMBERS = 2**24  # numbers in the gradients of these rows; 128 MiB
 MIXING_LAYERS = (nn.modules.batchnorm._BatchNorm, nn.modules.instancenorm._InstanceNorm)
 
@@ -221,6 +221,9 @@ class RowSlopes:
         Whether gradients of network and loss are continuous: those of tanh, SiLU, GELU,
         softplus and squares are, those of ReLU, max-pooling and absolute values are
         not.
+    n_usual : float, default=inf
+        Number of rows that few calls exceed; public, or released. So many rows fill
+        their batches.
 
     Attributes
     ----------
@@ -251,6 +254,7 @@ class RowSlopes:
         empty: PyTree,
         *,
         is_smooth: bool = False,
+        n_usual: float = math.inf,
     ) -> None:
         _check_rows_independent(network)
         self._network, self._loss = network, loss
@@ -278,7 +282,7 @@ class RowSlopes:
         numbers = sum(layer for layer in self.layers if isinstance(layer, int))
         numbers += sum(n * (a + b) for n, (a, b) in zip(places, shapes, strict=True))
         largest = min(max(NUMBERS // max(numbers, 1), 1), MOST_ROWS)
-        self.at_once = largest if is_smooth else 1
+        self.at_once = _batch_size(n_usual, largest) if is_smooth else 1
 
     def __call__(self, rows: PyTree) -> list[LayerRows]:
         """Return the layers of each row's gradient."""
@@ -388,6 +392,20 @@ class RowSlopes:
         return torch.cat([batch, batch.new_zeros(missing, *batch.shape[1:])])
 
 
+def _batch_size(n_rows: float, largest: int) -> int:
+    """Return the size of equal batches for so many rows, few of which are zeros.
+
+    Examples
+    --------
+    >>> _batch_size(600.0, 512)
+    300
+    """
+    if math.isinf(n_rows):
+        return largest
+    n_batches = math.ceil(n_rows / largest)
+    return math.ceil(n_rows / n_batches)
+
+
 def _check_rows_independent(network: nn.Module) -> None:
     for name, module in network.named_modules():
         if isinstance(module, MIXING_LAYERS):
@@ -417,6 +435,7 @@ class RowsInMemory(Protocol):
         ...
 
 
+RARE = 4.0  # standard deviations above the expected size of a sample
 QUIET = 6.0  # noise of a step, in clipping norms, above which steps get shorter
 
 
@@ -542,8 +561,13 @@ def private_descent(
     descent : PrivateDescent
         With ``step()`` and ``average()``.
     """
+    n_expected = sampling_rate * expected_rows
     slopes = RowSlopes(
-        network, loss, rows.take(np.empty(0, dtype=np.intp)), is_smooth=is_smooth
+        network,
+        loss,
+        rows.take(np.empty(0, dtype=np.intp)),
+        is_smooth=is_smooth,
+        n_usual=n_expected + RARE * math.sqrt(n_expected),
     )
     if is_adam:
         optimiser: torch.optim.Optimizer = torch.optim.Adam(
@@ -564,7 +588,7 @@ def private_descent(
         layers=slopes.layers,
         at_once=slopes.at_once,
     ) as oracle:
-        std = ledger.entries[-1].noise_std / (sampling_rate * expected_rows)
+        std = ledger.entries[-1].noise_std / n_expected
         noise = std * math.sqrt(slopes.width) / norm_bound  # public, or released
         if schedule == "constant":
             noise = 0.0

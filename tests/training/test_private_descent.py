@@ -191,17 +191,21 @@ def test_rows_beside_it_do_not_change_a_row():
     assert torch.equal(torch.cat(alone), formed(singly((x, y)))[[0, 3, 69]])
 
 
-def test_rows_are_mapped_in_batches_of_one_shape():
-    network, (x, y) = a_case("mlp", n=300)
+@pytest.mark.parametrize(
+    ("n_usual", "at_once"), [(math.inf, 512), (600.0, 300), (40.5, 41)]
+)
+def test_rows_are_mapped_in_batches_of_one_shape(n_usual, at_once):
+    network, (x, y) = a_case("mlp", n=600)
     shapes = set()
     network[1].register_forward_hook(
         lambda module, given, output: shapes.add(tuple(unwrapped(output).shape))
     )
-    slopes = RowSlopes(network, loss, (x[:0], y[:0]), is_smooth=True)
+    slopes = RowSlopes(network, loss, (x[:0], y[:0]), is_smooth=True, n_usual=n_usual)
     shapes.clear()
-    for n in (300, 128, 1):
+    for n in (600, 128, 1):
         assert all(len(part) == n for part in slopes((x[:n], y[:n]))[-2:])
-    assert shapes == {(slopes.at_once, 1, 40)}
+    assert slopes.at_once == at_once
+    assert shapes == {(at_once, 1, 40)}
 
 
 def unwrapped(batched):
