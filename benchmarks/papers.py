@@ -172,7 +172,7 @@ def tabulate_costs(paper: str, folder: Path = PAPERS) -> str:
 
     Another release takes as long as the first, and another epsilon about as long, in
     this run or another: where the first ran elsewhere, or did not run, they stand for
-    it.
+    it. Without noise a preset may have other settings, so this stands for itself alone.
     """
     lines: dict[str, list[str]] = {}
     stored = stored_rows(paper, folder)
@@ -238,6 +238,7 @@ def _seconds(
         for row in rows
         if row["version_torch"].endswith(CPU_BUILD) == on_processor
         and (row["table"], row["name"]) == (kind["table"], kind["name"])
+        and (_epsilon(row) == math.inf) == (kind["epsilon"] == math.inf)
     ]
     same = [row for row in alike if _epsilon(row) == kind["epsilon"]]
     seconds = [row[column] for row in same or alike]

@@ -1,5 +1,7 @@
 """The experiments of the papers: stored rows, pages, and a run that goes on."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -317,7 +319,8 @@ def test_costs_are_those_of_cells_that_are_alike_and_by_machine(two_runs):
         "| second | 1 | 1.0 (1) |  | 0 |",
     ]
     first.unlink()
-    for other in ({"name": "another"}, {"classifiers": ["lda"]}):
+    others = ({"name": "another"}, {"classifiers": ["lda"]}, {"epsilon": math.inf})
+    for other in others:
         write_rows(second, [{**rows[1], **other}])
         assert lines() == ["| first | 1 |  |  | 1 |", "| second | 1 |  |  | 1 |"]
 
