@@ -562,12 +562,15 @@ def private_descent(
         With ``step()`` and ``average()``.
     """
     n_expected = sampling_rate * expected_rows
+    n_usual = math.inf  # of what the oracle refuses
+    if 0 < n_expected < math.inf:
+        n_usual = n_expected + RARE * math.sqrt(n_expected)
     slopes = RowSlopes(
         network,
         loss,
         rows.take(np.empty(0, dtype=np.intp)),
         is_smooth=is_smooth,
-        n_usual=n_expected + RARE * math.sqrt(n_expected),
+        n_usual=n_usual,
     )
     if is_adam:
         optimiser: torch.optim.Optimizer = torch.optim.Adam(
