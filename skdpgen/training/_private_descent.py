@@ -190,7 +190,7 @@ PyTree: TypeAlias = (
 RowLoss = Callable[[Call, Any], Tensor]  # loss of one row
 LayerRows = Tensor | tuple[Tensor, Tensor]  # gradients of a layer, or their factors
 MOST_ROWS = 512  # rows that are mapped together; more do not fit a cache
-NUMBERS = 2**24  # numbers in the gradients of these rows; 128 MiB
+NUMBERS = 2**23  # numbers in the gradients of these rows; 64 MiB
 MIXING_LAYERS = (nn.modules.batchnorm._BatchNorm, nn.modules.instancenorm._InstanceNorm)
 
 
@@ -564,7 +564,8 @@ def private_descent(
     n_expected = sampling_rate * expected_rows
     n_usual = math.inf  # of what the oracle refuses
     if 0 < n_expected < math.inf:
-        n_usual = n_expected + RARE * math.sqrt(n_expected)
+        spread = math.sqrt(n_expected * max(1.0 - sampling_rate, 0.0))
+        n_usual = n_expected + RARE * spread
     slopes = RowSlopes(
         network,
         loss,

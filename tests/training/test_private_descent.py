@@ -126,6 +126,9 @@ class Rows:
         return tuple(part[indices] for part in self.parts)
 
 
+EXPECTED = 16.0  # more than there are, so all rows are in one batch
+
+
 def one_step(network, rows, **changes):
     """Return the clipped sum of one step without noise that takes every row."""
     weights = {key: value.clone() for key, value in network.state_dict().items()}
@@ -135,8 +138,8 @@ def one_step(network, rows, **changes):
         "sampling_rate": 1.0,
         "n_steps": 1,
         "norm_bound": 0.5,
-        "expected_rows": 1.0,
-        "learning_rate": 1.0,
+        "expected_rows": EXPECTED,
+        "learning_rate": EXPECTED,
         "quiet": math.inf,
         "is_smooth": True,
     }
@@ -169,6 +172,13 @@ def by_the_mean(layers):
     """The twin: all rows are scaled by their mean norm."""
     rows = formed(layers)
     return rows / rows.norm(dim=1).mean().clamp_min(0.5) * 0.5
+
+
+@pytest.mark.parametrize("expected_rows", [-1.0, 0.0, math.inf, math.nan])
+def test_wrong_numbers_of_rows_are_refused(expected_rows):
+    network, rows = a_case("mlp")
+    with pytest.raises(ValueError, match="expected_rows must be"):
+        one_step(network, Rows(*rows), expected_rows=expected_rows)
 
 
 def test_a_twin_that_clips_by_the_mean_moves_further():
