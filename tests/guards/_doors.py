@@ -181,11 +181,12 @@ class Spy:
                 entry = ledger.entries[-1]
 
                 def watched(per_row):
-                    seen = [np.zeros(params["width"])]
+                    total = np.zeros(params["width"])
 
-                    def spied(batch):
+                    def spied(batch):  # called for some rows at a time
+                        nonlocal total
                         vectors = per_row(batch)
-                        seen.append(clipped_sum(vectors, bound))
+                        total = total + clipped_sum(vectors, bound)
                         return vectors
 
                     noisy = step(spied)
@@ -194,7 +195,7 @@ class Spy:
                         Watched(
                             entry.name,
                             mu_of(entry),
-                            {"vectors": seen[-1]},
+                            {"vectors": total},
                             {"vectors": noisy * scale},
                             {"vectors": entry.noise_std},
                         )
