@@ -222,8 +222,8 @@ class RowSlopes:
         softplus and squares are, those of ReLU, max-pooling and absolute values are
         not.
     n_usual : float, default=inf
-        Number of rows that few calls exceed; public, or released. So many rows fill
-        their batches.
+        Number of rows that few calls exceed; public, or released. The size of batches
+        is one that it fills.
 
     Attributes
     ----------
@@ -393,7 +393,7 @@ class RowSlopes:
 
 
 def _batch_size(n_rows: float, largest: int) -> int:
-    """Return the size of equal batches for so many rows, few of which are zeros.
+    """Return the size of the fewest equal batches that hold a number of rows.
 
     Examples
     --------

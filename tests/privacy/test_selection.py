@@ -24,7 +24,7 @@ N, ALPHA = 2000, 1e-6
 
 
 def shown(n_rows, ledger):
-    """Return the noisy count of one value that so many rows have; None if not shown."""
+    """Return the noisy count of a value that ``n_rows`` have; None if not shown."""
     tokens = SimpleNamespace(codes=np.zeros(n_rows, dtype=np.int64), values=("a",))
     batch = SimpleNamespace(labels=tokens.codes, parts={"tokens": {"column": tokens}})
     released = release(
