@@ -49,7 +49,8 @@ class Place:
     Parameters
     ----------
     name : str
-        Of its mark in the page, and of its lines in ``printed.csv``.
+        Of its mark in the page, and of its lines in ``printed.csv`` unless ``of`` names
+        them.
     rows, columns : list of str
         Keys that a line and a column have: "data", "method", "epsilon", "model", and
         "source", which is "printed" or one of ours.
@@ -62,6 +63,10 @@ class Place:
     best : bool
         Whether a number is the highest of all releases instead of their mean.
     digits : int
+    of : str
+        The table of the paper whose lines these are, if it has another name.
+    epsilons : list of float
+        Budgets of ours, if they are not those that are printed.
     """
 
     name: str
@@ -74,6 +79,8 @@ class Place:
     )
     best: bool = False
     digits: int = 3
+    of: str = ""
+    epsilons: list[float] = field(default_factory=list)
 
 
 def runs_of(paper: str, folder: Path = PAPERS) -> list[BenchConfig]:
@@ -331,9 +338,7 @@ def tabulate_place(place: Place, printed: pd.DataFrame, numbers: pd.DataFrame) -
 
     Only what the paper prints has a line. A dagger marks fits without a training step.
     """
-    theirs = printed[printed["place"] == place.name]
-    if theirs.empty:
-        raise ConfigError(f"printed.csv has no line of {place.name}.")
+    theirs = lines_of(place, printed)
     of = [*KEYS, "metric"]  # of one model may be printed what is not of another
     # real rows have no settings: they stand with the first of ours
     own = numbers["source"].replace({NO_SOURCE: place.sources[1]})
@@ -341,6 +346,8 @@ def tabulate_place(place: Place, printed: pd.DataFrame, numbers: pd.DataFrame) -
     ours = ours[ours["source"].isin(place.sources)]
     # pandas matches NaN with NaN
     ours = theirs[of].drop_duplicates().merge(ours, on=of)
+    if place.epsilons:
+        theirs = theirs[theirs["method"].isin(ours["method"])]
     values = highest_of_releases(ours) if place.best else ours
     shown = pd.concat([theirs.assign(source=PRINTED), values], ignore_index=True)
     shown["epsilon"] = shown["epsilon"].map(written_epsilon)
@@ -361,9 +368,11 @@ def tabulate_place(place: Place, printed: pd.DataFrame, numbers: pd.DataFrame) -
             column = tuple(
                 source if key == "source" else named[key] for key in place.columns
             )
-            columns.setdefault(column)
-            line = tuple(named[key] for key in place.rows)
-            cells.setdefault(line, {})[column] = written(group, place, source)
+            text = written(group.dropna(subset="value"), place, source)
+            if text:
+                columns.setdefault(column)
+                line = tuple(named[key] for key in place.rows)
+                cells.setdefault(line, {})[column] = text
     ordered = sorted(columns, key=lambda column: column_rank(column, columns, place))
     head = [" ".join(filter(None, map(heading, column))) for column in ordered]
     frame = pd.DataFrame(
@@ -373,6 +382,20 @@ def tabulate_place(place: Place, printed: pd.DataFrame, numbers: pd.DataFrame) -
     )
     frame.index.name = ", ".join(place.rows).replace("epsilon", "ε")
     return "\n\n".join(filter(None, (markdown(frame), notes(ours))))
+
+
+def lines_of(place: Place, printed: pd.DataFrame) -> pd.DataFrame:
+    """Return the printed numbers of a table; other budgets have lines without one."""
+    name = place.of or place.name
+    theirs = printed[printed["place"] == name]
+    if theirs.empty:
+        raise ConfigError(f"printed.csv has no line of {name}.")
+    if not place.epsilons:
+        return theirs
+    fits = theirs[theirs["epsilon"].notna()]  # real rows have no budget
+    of_fits = fits[["data", "method", "model", "metric"]].drop_duplicates()
+    budgets = pd.DataFrame({"epsilon": place.epsilons})
+    return of_fits.merge(budgets, how="cross").merge(fits, how="left")
 
 
 def highest_of_releases(numbers: pd.DataFrame) -> pd.DataFrame:

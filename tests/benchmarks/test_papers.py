@@ -128,6 +128,32 @@ def test_a_mean_of_the_highest_is_that_of_the_models():
     assert lines[-1] == "Ours: 2 releases each."
 
 
+def test_budgets_that_are_not_printed_stand_beside_those_that_are():
+    printed = pd.concat(
+        [PRINTED, printed_of(["theirs", "Other", 1.0, "mean", "roc_auc", 0.5])]
+    )
+    place = Place(
+        "u",
+        ["data", "method"],
+        ["epsilon", "source"],
+        ["roc_auc"],
+        of="t",
+        epsilons=[1.0, np.inf],
+    )
+    rows = [
+        row_of(0, roc_auc=0.5),
+        row_of(0, roc_auc=0.875) | {"epsilon": np.inf},
+        row_of(0, "real", roc_auc=0.8) | {"epsilon": None},
+    ]
+    assert lines_of(rows, place, printed) == [
+        "| data, method | ε = 1 printed | ε = 1 defaults | ε = ∞ defaults |",
+        "| --- | --- | --- | --- |",
+        "| theirs, M | .750 | .500 | .875 |",
+        "",
+        "Ours: 1 release each.",
+    ]
+
+
 def test_fits_without_a_step_are_marked():
     rows = [row_of(0, roc_auc=0.5, relations="columns by class only")]
     lines = lines_of(rows)
