@@ -61,6 +61,8 @@ IN_PAPERS = {
     "census_kdd": "census",
     "census_thinned": "census",
     "cervical": "cervical",
+    "cervical_filled": "cervical",
+    "cervical_thinned": "cervical",
     "creditcard_fraud_sample": "credit",
     "credit_without_time": "credit",
     "epileptic": "epileptic",

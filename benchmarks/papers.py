@@ -344,11 +344,14 @@ def tabulate_place(place: Place, printed: pd.DataFrame, numbers: pd.DataFrame) -
     own = numbers["source"].replace({NO_SOURCE: place.sources[1]})
     ours = numbers.assign(source=own)
     ours = ours[ours["source"].isin(place.sources)]
+    # The highest mean is that of all models, also where only their mean is printed.
+    values = highest_of_releases(ours) if place.best else ours
     # pandas matches NaN with NaN
-    ours = theirs[of].drop_duplicates().merge(ours, on=of)
+    values, ours = (
+        theirs[of].drop_duplicates().merge(part, on=of) for part in (values, ours)
+    )
     if place.epsilons:
         theirs = theirs[theirs["method"].isin(ours["method"])]
-    values = highest_of_releases(ours) if place.best else ours
     shown = pd.concat([theirs.assign(source=PRINTED), values], ignore_index=True)
     shown["epsilon"] = shown["epsilon"].map(written_epsilon)
     cells: dict[Any, dict[Any, str]] = {}

@@ -128,6 +128,15 @@ def test_a_mean_of_the_highest_is_that_of_the_models():
     assert lines[-1] == "Ours: 2 releases each."
 
 
+def test_a_mean_of_the_highest_needs_no_printed_models():
+    place = Place("t", ["data", "method"], ["source"], ["roc_auc"], best=True)
+    rows = [
+        row_of(0, models={"lda": {"roc_auc": 0.5}, "mlp": {"roc_auc": 0.25}}),
+        row_of(1, models={"lda": {"roc_auc": 0.25}, "mlp": {"roc_auc": 0.75}}),
+    ]
+    assert lines_of(rows, place)[3].endswith("| .625 |")
+
+
 def test_budgets_that_are_not_printed_stand_beside_those_that_are():
     printed = pd.concat(
         [PRINTED, printed_of(["theirs", "Other", 1.0, "mean", "roc_auc", 0.5])]
