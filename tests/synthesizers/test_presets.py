@@ -472,6 +472,15 @@ def test_dp_kernel_has_the_rows_of_table_2(models, rate, steps):
     assert generator.learning_rate == 5e-5
 
 
+@pytest.mark.parametrize("models", ["conditional", "parallel"])
+def test_dp_kernel_has_one_row_of_table_2_for_celeba(models):
+    synth = DPKernelSynthesizer.from_preset(
+        "paper", data="celeba", algorithm="per_step", generator__models=models
+    )
+    assert (synth.sampling_rate, synth.generator.max_iter) == (0.001, 200_000)
+    assert synth.generator.models == models
+
+
 # ------------------------------------------------- of DP-DRE, DP-GAN-FT, DP-GAN-MI
 
 # data, epsilon; DP-DRE: width, steps, batch, rate; DP-GAN-FT: rate, steps, batch;
