@@ -488,7 +488,7 @@ def draw_curves(
         places = [ticks.index(epsilon) for epsilon in line.index.get_level_values(2)]
         style = "--" if source == PRINTED else "-"
         colour = f"C{curves.methods.index(method)}"
-        marker = "s^ovD"[[PRINTED, *curves.sources].index(source)]
+        marker = "s^ovDP"[[PRINTED, *curves.sources].index(source)]
         label = f"{method}, {source}"
         axes.plot(places, line.to_numpy(), style, c=colour, marker=marker, label=label)
     axes.set_xticks(range(len(ticks)), [written_epsilon(tick) for tick in ticks])
