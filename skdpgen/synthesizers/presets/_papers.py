@@ -158,7 +158,8 @@ def _ntk(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
     row = NTK_CIFAR10_EXACT if name == "cifar10" and is_exact else NTK_TABLE_5[name]
     steps, d_code, widths, batch, architecture = row
     is_table = name in MERF_TABLE_4
-    base = NTK_TABLE if is_table else NTK_IMAGES
+    # Section 3: imbalanced tables have the weights of DP-MERF.
+    base = NTK_TABLE | {"class_weight": "balanced"} if is_table else NTK_IMAGES
     base = base | (RESIDUAL if name in ("celeba", "cifar10") else {})
     return base | {
         "architecture": architecture,
