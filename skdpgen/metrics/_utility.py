@@ -476,11 +476,10 @@ class SyntheticUtility:
     -----
     Arrays of images (three or four dimensions) are judged by accuracy, with models of
     their own on flat pixels; those of "paper" are of the DP-MERF authors' script for
-    images, and take about twice as long. Convolutional networks can be
-    requested by name: ``"cnn"``, this package's own; ``"small_cnn"``, that of
-    functional RDP; ``"resnet9"`` for colour photographs, that of DP-MEPF, which needs a
-    GPU or hours; and ``"resnet9_thin"``, a quarter as wide. They take a GPU if there is
-    one.
+    images. Convolutional networks can be requested by name: ``"cnn"``, this package's
+    own; ``"small_cnn"``, that of functional RDP; ``"resnet9"`` for colour photographs,
+    that of DP-MEPF, which needs a GPU or hours; and ``"resnet9_thin"``, a quarter as
+    wide. They take a GPU if there is one.
 
     The encoding (see ``TableEncoder``) is learnt from the synthetic rows. Of
     two classes the positive one is the last, sorted as numbers if all are numbers

@@ -4,6 +4,7 @@ import tomllib
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from benchmarks.catalogue import CATALOGUE, ROOT
@@ -53,6 +54,19 @@ def test_regions(monkeypatch, tmp_path):
     assert len(split.public[0]) == 500
     assert name not in split.X_train
     assert digest(source_of("adult_country"), tmp_path)
+
+
+def test_rows_with_many_missing_values_are_dropped_before_a_class_is_thinned(tmp_path):
+    values = np.ones((200, 12))
+    values[:40, :10] = np.nan  # ten are missing
+    values[40:80, :9] = np.nan
+    frame = pd.DataFrame(values).add_prefix("c").assign(target=[0, 0, 0, 1] * 50)
+    frame.to_csv(tmp_path / "cervical.csv.gz", index=False)
+    filled = read_split("cervical_filled", tmp_path)
+    thinned = read_split("cervical_thinned", tmp_path)
+    y = np.concatenate([thinned.y_train, thinned.y_test])
+    assert len(filled.X_train) + len(filled.X_test) == 160
+    assert (np.bincount(y) == [36, 40]).all()  # .3 of 120
 
 
 def test_halves_share_no_row(tmp_path):
