@@ -1,4 +1,4 @@
-"""Lenses that a configuration may name: of photographs, and trained by DP-SGD.
+"""Lenses that a configuration may name: of photographs, and ResNet-20.
 
 The photographs come with other packages: two with scikit-learn, one with matplotlib,
 and five with scikit-image. Filters that were learnt from all of them are stored beside
@@ -7,6 +7,7 @@ them again.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
+from torch import Generator
 
-from skdpgen.lenses import PatchLens, PrivateClassifier
+from skdpgen.lenses import ClassifierLens, PatchLens, PrivateClassifier
+from skdpgen.networks import ResNet20
 
 # package, file, and what it shows; licences are those of the packages' own notes
 PHOTOGRAPHS = (
@@ -40,6 +43,16 @@ CLASSIFIERS = {
 }
 
 
+@dataclass(frozen=True, eq=False)
+class UntrainedClassifier(ClassifierLens):
+    """The same layers with their first weights, which saw nothing."""
+
+    @property
+    def name(self) -> str:
+        """Description of the lens in a certificate."""
+        return "ResNet-20, untrained"
+
+
 def with_lens(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings with the lens itself in place of its name.
 
@@ -51,6 +64,8 @@ def with_lens(settings: Mapping[str, Any]) -> dict[str, Any]:
     name = settings.get("lens")
     if name == "photographs":
         return {**settings, "lens": photograph_lens()}
+    if name == "untrained classifier":
+        return {**settings, "lens": untrained_classifier()}
     return {**settings, **({"lens": CLASSIFIERS[name]} if name in CLASSIFIERS else {})}
 
 
@@ -59,6 +74,11 @@ def photograph_lens() -> PatchLens:
     stored = load_file(STORED)
     source = f"{N_CROPS:,} crops of {len(PHOTOGRAPHS)} public photographs"
     return PatchLens(stored["filters"], stored["thresholds"], source=source)
+
+
+def untrained_classifier() -> UntrainedClassifier:
+    """Return a ResNet-20 that was not trained."""
+    return UntrainedClassifier(ResNet20(Generator().manual_seed(0)))
 
 
 def learn_photograph_lens(n_filters: int = 128) -> PatchLens:

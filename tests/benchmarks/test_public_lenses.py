@@ -36,6 +36,17 @@ def test_a_classifier_gets_its_part_of_ten(epsilon):
     assert lens["second_norm"] == 0.0
 
 
+def test_an_untrained_classifier_has_the_layers_of_a_trained_one():
+    lens = with_lens({"lens": "untrained classifier"})["lens"]
+    assert lens.name == "ResNet-20, untrained"
+    images = torch.rand(2, 3, 32, 32, generator=torch.Generator().manual_seed(0))
+    features = lens.features(images)
+    assert features.shape == (2, 188_416)
+    assert features.min() >= 0
+    again = with_lens({"lens": "untrained classifier"})["lens"]
+    torch.testing.assert_close(features, again.features(images))
+
+
 def test_other_settings_are_left_alone():
     assert with_lens({"lens": "random"}) == {"lens": "random"}
     assert with_lens({}) == {}
