@@ -263,11 +263,15 @@ def stored_rows(paper: str, folder: Path = PAPERS) -> list[Row]:
 
 
 def read_printed(path: Path) -> pd.DataFrame:
-    """Return what a paper prints; an epsilon that is left out is that of no noise."""
-    printed = pd.read_csv(
-        path, comment="#", keep_default_na=False, na_values={"epsilon": [""]}
-    )
-    return printed.assign(epsilon=printed["epsilon"].astype(float))
+    """Return what a paper prints; an epsilon that is left out is that of no noise.
+
+    ``spread`` is the standard deviation over releases, where the paper prints it.
+    """
+    names = ["epsilon", "spread"]
+    gaps = {name: [""] for name in names}
+    printed = pd.read_csv(path, comment="#", keep_default_na=False, na_values=gaps)
+    spread = printed.get("spread", np.nan)
+    return printed.assign(spread=spread).astype(dict.fromkeys(names, float))
 
 
 def our_numbers(rows: Iterable[Row], data: Mapping[str, str]) -> pd.DataFrame:
@@ -530,8 +534,11 @@ def written(group: pd.DataFrame, place: Place, source: str) -> str:
         if values.empty:
             continue
         text = decimals(values.mean(), place.digits)
-        if len(values) > 1:
-            text += f" ± {decimals(values.std(), place.digits)}"
+        spread = values.std()
+        if source == PRINTED:
+            spread = group.loc[wanted, "spread"].mean()  # of one number
+        if np.isfinite(spread):
+            text += f" ± {decimals(spread, place.digits)}"
         texts.append(text)
     is_marked = source != PRINTED and group["untrained"].eq(True).any()
     return " / ".join(texts) + (MARK if is_marked else "")

@@ -67,9 +67,8 @@ def row_of(release, name="M, defaults", **values):
 
 def printed_of(*lines):
     columns = ["place", *KEYS, "metric", "value"]
-    return pd.DataFrame([["t", *line] for line in lines], columns=columns).astype(
-        {"epsilon": float}
-    )
+    printed = pd.DataFrame([["t", *line] for line in lines], columns=columns)
+    return printed.astype({"epsilon": float}).assign(spread=np.nan)
 
 
 PRINTED = printed_of(
@@ -98,6 +97,12 @@ def test_a_table_has_printed_numbers_beside_ours():
         "",
         "Ours: 1 to 2 releases each.",
     ]
+
+
+def test_a_printed_deviation_stands_beside_its_number():
+    printed = PRINTED.assign(spread=[np.nan, 0.025])
+    rows = [row_of(0, roc_auc=0.5)]
+    assert lines_of(rows, printed=printed)[3].startswith("| theirs, M, 1 | .750 ± .025")
 
 
 def test_the_highest_of_all_releases():
