@@ -158,11 +158,19 @@ def store_rows(
 
 
 def fill_paper_page(page: str, paper: str, folder: Path = PAPERS) -> str:
-    """Return a page of the documentation with its tables, made of stored rows."""
+    """Return a page of the documentation with its tables, made of stored rows.
+
+    ``rows_of`` of its ``page.toml`` names papers whose runs have methods of it, too.
+    """
     content = tomllib.loads((folder / paper / "page.toml").read_text(encoding="utf-8"))
     places = [Place(**entry) for entry in content["table"]]
     printed = read_printed(folder / paper / "printed.csv")
-    numbers = our_numbers(stored_rows(paper, folder), content.get("data", {}))
+    rows = [
+        row
+        for name in (paper, *content.get("rows_of", ()))
+        for row in stored_rows(name, folder)
+    ]
+    numbers = our_numbers(rows, content.get("data", {}))
     tables = {place.name: tabulate_place(place, printed, numbers) for place in places}
     tables[COSTS] = tabulate_costs(paper, folder)
     for name, text in tables.items():
@@ -174,6 +182,33 @@ def fill_paper_page(page: str, paper: str, folder: Path = PAPERS) -> str:
     return page
 
 
+@dataclass(frozen=True)
+class Cost:
+    """What the cells of a run take: seconds of a processor, or beside a GPU."""
+
+    n_cells: int = 0
+    processor: tuple[float, ...] = ()
+    elsewhere: tuple[float, ...] = ()
+    n_unknown: int = 0
+
+    def __add__(self, other: "Cost") -> "Cost":
+        """Return the cost of both."""
+        return Cost(
+            self.n_cells + other.n_cells,
+            self.processor + other.processor,
+            self.elsewhere + other.elsewhere,
+            self.n_unknown + other.n_unknown,
+        )
+
+    def line(self) -> list[str]:
+        """Return the line of a table."""
+        hours = (
+            f"{sum(seconds) / 3600:.1f} ({len(seconds)})" if seconds else ""
+            for seconds in (self.processor, self.elsewhere)
+        )
+        return [str(self.n_cells), *hours, str(self.n_unknown)]
+
+
 def tabulate_costs(paper: str, folder: Path = PAPERS) -> str:
     """Return a table of what the first release of each run takes, from stored rows.
 
@@ -181,38 +216,12 @@ def tabulate_costs(paper: str, folder: Path = PAPERS) -> str:
     this run or another: where the first ran elsewhere, or did not run, they stand for
     it. Without noise a preset may have other settings, so this stands for itself alone.
     """
-    lines: dict[str, list[str]] = {}
     stored = stored_rows(paper, folder)
-    for config in runs_of(paper, folder):
-        judges = None if config.classifiers is None else list(config.classifiers)
-        rows = [row for row in stored if row["classifiers"] == judges]
-        kinds = [
-            {"table": source.name, "name": name, "epsilon": epsilon}
-            for source in config.sources
-            for name, epsilons in _epsilons_by_name(config, source.has_public).items()
-            for epsilon in epsilons
-        ]
-        processor, elsewhere, n_unknown = [], [], 0
-        for kind in kinds:
-            here = _seconds(rows, kind, on_processor=True)
-            if here is not None:
-                processor.append(here)
-                continue
-            there = _seconds(rows, kind, on_processor=False)
-            if there is None:
-                n_unknown += 1
-            else:
-                elsewhere.append(there)
-        lines[config.name] = [
-            str(len(kinds)),
-            *(
-                f"{sum(seconds) / 3600:.1f} ({len(seconds)})" if seconds else ""
-                for seconds in (processor, elsewhere)
-            ),
-            str(n_unknown),
-        ]
+    costs = {run.name: cost_of(run, stored) for run in runs_of(paper, folder)}
+    usual = [cost for name, cost in costs.items() if not name.endswith(GPU_RUN)]
+    costs["together, without _gpu"] = sum(usual, Cost())
     frame = pd.DataFrame.from_dict(
-        lines,
+        {name: cost.line() for name, cost in costs.items()},
         orient="index",
         columns=[
             "cells",
@@ -223,6 +232,29 @@ def tabulate_costs(paper: str, folder: Path = PAPERS) -> str:
     )
     frame.index.name = "run"
     return markdown(frame)
+
+
+def cost_of(config: BenchConfig, stored: Iterable[Row]) -> Cost:
+    """Return what the first release of a run takes."""
+    judges = None if config.classifiers is None else list(config.classifiers)
+    rows = [row for row in stored if row["classifiers"] == judges]
+    kinds = [
+        {"table": source.name, "name": name, "epsilon": epsilon}
+        for source in config.sources
+        for name, epsilons in _epsilons_by_name(config, source.has_public).items()
+        for epsilon in epsilons
+    ]
+    cost = Cost()
+    for kind in kinds:
+        here = _seconds(rows, kind, on_processor=True)
+        there = _seconds(rows, kind, on_processor=False)
+        if here is not None:
+            cost += Cost(1, processor=(here,))
+        elif there is not None:
+            cost += Cost(1, elsewhere=(there,))
+        else:
+            cost += Cost(1, n_unknown=1)
+    return cost
 
 
 def _epsilons_by_name(

@@ -213,6 +213,24 @@ def test_a_page_without_a_place_is_refused():
         fill_paper_page("# Nothing", "dp_merf")
 
 
+def test_a_page_may_have_rows_of_another_paper(tmp_path):
+    """DP-CGAN of tables stands on two pages, and was run for one."""
+    for name, head in (("mine", 'rows_of = ["other"]\n'), ("other", "")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "page.toml").write_text(
+            f'{head}[[table]]\nname = "t"\nrows = ["data", "method", "epsilon"]\n'
+            'columns = ["source"]\nmetrics = ["roc_auc"]\n'
+        )
+        PRINTED.to_csv(tmp_path / name / "printed.csv", index=False)
+    write_rows(
+        tmp_path / "other" / "run.jsonl", [row_of(0, roc_auc=0.5, table="theirs")]
+    )
+    page = "".join(
+        f"<!-- paper:{name} -->\n<!-- /paper -->\n" for name in ("t", "costs")
+    )
+    assert "| theirs, M, 1 | .750 | .500 |" in fill_paper_page(page, "mine", tmp_path)
+
+
 def test_presets_take_the_settings_of_the_data_set():
     methods, sources = {}, {}
     for config in runs_of("dp_merf"):
@@ -341,7 +359,7 @@ def test_costs_are_those_of_cells_that_are_alike_and_by_machine(two_runs):
     first, second = (two_runs / "mine" / f"{name}.jsonl" for name in FILES)
 
     def lines():
-        return tabulate_costs("mine", two_runs).splitlines()[2:]
+        return tabulate_costs("mine", two_runs).splitlines()[2:-1]
 
     write_rows(first, rows)
     assert lines() == [
@@ -363,6 +381,20 @@ def test_costs_are_those_of_cells_that_are_alike_and_by_machine(two_runs):
     for other in others:
         write_rows(second, [{**rows[1], **other}])
         assert lines() == ["| first | 1 |  |  | 1 |", "| second | 1 |  |  | 1 |"]
+
+
+def test_costs_together_are_those_of_runs_that_need_no_gpu(two_runs):
+    folder = two_runs / "mine"
+    kind = {"table": "mine", "name": "DPIndependentSynthesizer", "classifiers": None}
+    kind |= {"version_torch": "2.13.0+cpu", "epsilon": 1.0, "release": 0}
+    write_rows(folder / "first.jsonl", [kind | {"cpu_seconds": 3600.0}])
+
+    def together():
+        return tabulate_costs("mine", two_runs).splitlines()[-1]
+
+    assert together() == "| together, without _gpu | 2 | 2.0 (2) |  | 0 |"
+    (folder / "second.toml").rename(folder / "second_gpu.toml")
+    assert together() == "| together, without _gpu | 1 | 1.0 (1) |  | 0 |"
 
 
 @pytest.mark.parametrize(
