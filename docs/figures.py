@@ -3,8 +3,8 @@
 Those of the gallery are made by its examples, in `make docs`. Here are those that other
 pages show: of the example table and of digits, that of scores by epsilon from stored
 results, that of the report from a browser, if there is one, and those of 60,000 images
-from a folder with mnist.npz and fashion_mnist.npz: `make figures DATA=folder`. Names
-of pictures limit what is made.
+from a folder with mnist.npz, fashion_mnist.npz and cifar10_jpeg.npz: `make figures
+DATA=folder`. Names of pictures limit what is made.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import tempfile
 from io import BytesIO
 from itertools import chain, product
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -42,7 +43,7 @@ COLOURS = 96  # of a picture's palette: it halves the file, and nobody sees it
 
 FEES = ["n_products", "monthly_fee"]
 OF_TABLES = ("merf_pairs", "pairwise_overview", "pairwise_pairs", "quickstart_pairs")
-DIGITS, GARMENTS = "mnist", "fashion_mnist"
+DIGITS, GARMENTS, IN_COLOUR = "mnist", "fashion_mnist", "cifar10_jpeg"
 ALL = ["DPMERFSynthesizer", "DPHPSynthesizer", "DPNTKSynthesizer"]
 BY_STEPS = "DPKernelSynthesizer"
 BOTH, BUDGETS = [DIGITS, GARMENTS], [0.2, 1.0, 10.0]
@@ -58,6 +59,13 @@ OF_IMAGES = {
         "sets",
     ),
     "images_mepf": (BOTH, ["DPMEPFSynthesizer"], BUDGETS, 10, "sets"),
+    "images_cifar10": (
+        [IN_COLOUR],
+        ["DPMGESynthesizer", "DPMEPFSynthesizer", *ALL, BY_STEPS, "DPGANSynthesizer"],
+        [1.0, 10.0],
+        5,
+        "budgets",
+    ),
 }
 ENDLESS = 40.0  # where ε = ∞ is drawn
 LINES = {
@@ -209,11 +217,7 @@ def panel(
     name: str, method: str, epsilon: float, n_columns: int, by: str, data: Path
 ) -> Image.Image:
     """Draw samples of one fit under a title."""
-    images, labels, *_ = read_image_set(data / f"{name}.npz")
-    settings = {"release": "per_step"} if method == BY_STEPS else {}
-    make = all_synthesizers()[method]
-    synthesizer = make(epsilon, 1e-5, classes=range(10), random_state=0, **settings)
-    rows = synthesizer.fit(images, labels).sample(1000, random_state=0)
+    rows = drawn_images(name, method, epsilon, data)
     file = BytesIO()
     plot_images(*rows, n_columns=n_columns).savefig(file, dpi=75, bbox_inches="tight")
     drawn = Image.open(file)
@@ -224,6 +228,20 @@ def panel(
     font = ImageFont.truetype(findfont("DejaVu Sans"), 14)  # Pillow's has no ε
     ImageDraw.Draw(whole).text((6, 1), title, "black", font)
     return whole
+
+
+def drawn_images(name: str, method: str, epsilon: float, data: Path) -> tuple[Any, Any]:
+    """Fit a method to a set of images, and draw 1,000."""
+    images, labels, *_ = read_image_set(data / f"{name}.npz")
+    synthesizer = for_images(method, epsilon)
+    return synthesizer.fit(images, labels).sample(1000, random_state=0)
+
+
+def for_images(method: str, epsilon: float) -> Any:
+    """Return a method as pictures show it."""
+    settings = {"algorithm": "per_step"} if method == BY_STEPS else {}
+    make = all_synthesizers()[method]
+    return make(epsilon, 1e-5, classes=range(10), random_state=0, **settings)
 
 
 def keep_figure(name: str, figure: Figure, dpi: int, folder: Path = STATIC) -> None:

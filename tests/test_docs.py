@@ -1,6 +1,7 @@
 """What the documentation says is run, and what is public is documented."""
 
 import ast
+import importlib.util
 import inspect
 import re
 import subprocess
@@ -239,6 +240,15 @@ def test_a_build_shows_figures_and_fails_if_an_example_raises(code, succeeds, tm
     made = tmp_path / "gallery" / "images" / "sphx_glr_plot_a_001.png"
     assert made.exists() == succeeds
     assert (tmp_path / "gallery" / "plot_a.ipynb").exists() == succeeds
+
+
+def test_methods_of_pictures_take_their_settings():
+    spec = importlib.util.spec_from_file_location("figures", DOCS / "figures.py")
+    figures = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(figures)
+    for _, methods, budgets, *_ in figures.OF_IMAGES.values():
+        for method in methods:
+            assert figures.for_images(method, budgets[0]).epsilon == budgets[0]
 
 
 # ----------------------------------------------------------- the reference

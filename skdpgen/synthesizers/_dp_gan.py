@@ -154,7 +154,8 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
     References
     ----------
     .. [1] Torkzadehmahani, Kairouz & Paten, "DP-CGAN: differentially private synthetic
-       data and label generation", CVPR workshops 2019.
+       data and label generation", CVPR workshops 2019. Its scores on tables:
+       :doc:`/papers/dp_merf`.
     .. [2] Bie, Kamath & Zhang, "Private GANs, revisited", TMLR 2023.
     .. [3] "Large-scale public data improves differentially private image generation
        quality", 2023, for DP-GAN-FT and DP-GAN-MI: :doc:`/papers/dp_mge_dre`.

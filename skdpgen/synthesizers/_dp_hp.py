@@ -159,7 +159,8 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
     References
     ----------
     .. [1] Vinaroz, Charusaie, Harder, Adamczewski & Park, "Hermite polynomial features
-       for private data generation", ICML 2022.
+       for private data generation", ICML 2022. Its scores are beside those of DP-NTK:
+       :doc:`/papers/dp_ntk`.
 
     Examples
     --------
