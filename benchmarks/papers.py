@@ -523,8 +523,9 @@ def draw_curves(
     for (method, source), line in means.groupby(level=[0, 1]):
         places = [ticks.index(epsilon) for epsilon in line.index.get_level_values(2)]
         style = "--" if source == PRINTED else "-"
-        colour = f"C{curves.methods.index(method)}"
-        marker = "s^ovDP"[[PRINTED, *curves.sources].index(source)]
+        rank = [PRINTED, *curves.sources].index(source)
+        colour = f"C{curves.methods.index(method) if len(curves.methods) > 1 else rank}"
+        marker = "s^ovDP"[rank]
         label = f"{method}, {source}"
         axes.plot(places, line.to_numpy(), style, c=colour, marker=marker, label=label)
     axes.set_xticks(range(len(ticks)), [written_epsilon(tick) for tick in ticks])
