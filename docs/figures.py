@@ -222,10 +222,11 @@ def panel(
     plot_images(*rows, n_columns=n_columns).savefig(file, dpi=75, bbox_inches="tight")
     drawn = Image.open(file)
     method = SAID.get(method, method.removesuffix("Synthesizer").replace("DP", "DP-"))
-    whole = Image.new("RGB", (drawn.width, drawn.height + 20), "white")
-    whole.paste(drawn, (0, 20))
     title = f"{SAID[name] if by == 'sets' else method}, ε = {epsilon:g}"
     font = ImageFont.truetype(findfont("DejaVu Sans"), 14)  # Pillow's has no ε
+    width = max(drawn.width, int(font.getlength(title)) + 12)
+    whole = Image.new("RGB", (width, drawn.height + 20), "white")
+    whole.paste(drawn, (0, 20))
     ImageDraw.Draw(whole).text((6, 1), title, "black", font)
     return whole
 
