@@ -401,7 +401,7 @@ def test_costs_together_are_those_of_runs_that_need_no_gpu(two_runs):
     ("options", "runs"),
     [
         (["--run", "table_16", "--run", "settings_gpu"], {"table_16", "settings_gpu"}),
-        (["--no-gpu"], {"digits", "table_14", "table_16"}),
+        (["--no-gpu"], {"digits", "table_4", "table_14", "table_16"}),
     ],
 )
 def test_the_command_takes_names_of_runs(options, runs, tmp_path, monkeypatch):
