@@ -305,7 +305,9 @@ def _distances(cell: Cell, real: Any, rows: Any) -> dict[str, Any]:
         distances["broken"] = float(shares.pop("any"))
         distances["rules"] = shares.to_dict()
     if cell.sdmetrics:
-        distances["sdmetrics"] = sdmetrics_quality(real, rows)["quality"]
+        report = sdmetrics_quality(real, rows)
+        distances["sdmetrics"] = report["quality"]
+        distances["pair_trends"] = report["column_pair_trends"]
     return distances
 
 

@@ -442,8 +442,10 @@ def descend(
     Half the squared distance of kernel means, :math:`\|f_G - f_D\|^2 / 2`, decreases
     fastest if each generated point w moves along :math:`\nabla f_D(w) - \nabla f_G(w)`.
     The first gradient comes with noise from ``slopes``, the second is exact and comes
-    from the generated points. **No other function of the data is used**: the
-    generator's gradient is a function of the noisy slopes only.
+    from the other generated points of the class: a mean over all n of them would count
+    w itself, whose gradient is 0, and push points apart by (n - 1) / n of what is
+    right. **No other function of the data is used**: the generator's gradient is a
+    function of the noisy slopes only.
 
     Parameters
     ----------
@@ -485,7 +487,7 @@ def descend(
             of_class = labels == label
             uphill[of_class] += (
                 share
-                / n_points
+                / (n_points - 1)
                 * kernel_slopes(places[of_class], places[of_class], scales)
             )
         uphill *= weights

@@ -15,7 +15,7 @@ def test_a_run_with_a_stratum_rules_and_sdmetrics(tmp_path, monkeypatch):
     write_small_run(tmp_path)
     monkeypatch.setattr(
         "skdpgen.benchmark._measure_cell.sdmetrics_quality",
-        lambda *rows: {"quality": 0.5},
+        lambda *rows: {"quality": 0.5, "column_pair_trends": 0.25},
     )
     monkeypatch.setattr(
         "skdpgen.benchmark._measure_cell.require_sdmetrics", lambda: None
@@ -29,7 +29,7 @@ def test_a_run_with_a_stratum_rules_and_sdmetrics(tmp_path, monkeypatch):
     assert 0 < row["k_marginal"] < 1000
     assert 0 <= row["pmse"] <= 0.25
     assert row["rules"] == {"never": 1, "always": 0}
-    assert (row["broken"], row["sdmetrics"]) == (1, 0.5)
+    assert (row["broken"], row["sdmetrics"], row["pair_trends"]) == (1, 0.5, 0.25)
 
 
 def test_a_rule_about_an_absent_column_is_an_error_before_the_fit(tmp_path):

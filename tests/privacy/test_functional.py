@@ -702,6 +702,33 @@ def test_all_of_the_noise_arrives_in_the_update():
     assert has_covariance(np.array(updates), exact_covariance(places, (1.0,)))
 
 
+def test_a_generated_point_is_pushed_by_the_mean_of_the_others():
+    """Then small batches push as far as large ones do, on average."""
+    places = POINTS["general"][:4]
+    generator = Places(places)
+    descend(
+        generator,
+        lambda points, labels: np.zeros_like(points),
+        lambda outputs: outputs[0],
+        shares=np.ones(1),
+        length_scales=(1.0,),
+        n_points=len(places),
+        n_latent=1,
+        max_iter=1,
+        learning_rate=1e-2,
+        rng=torch.Generator().manual_seed(0),
+        device=torch.device("cpu"),
+    )
+    for j, (place, update) in enumerate(
+        zip(places, gradient(generator).reshape(places.shape), strict=True)
+    ):
+        gaps = np.delete(places, j, axis=0) - place
+        kernels = np.exp(-(gaps**2).sum(axis=1) / 2)
+        np.testing.assert_allclose(
+            update * len(places), (gaps * kernels[:, None]).mean(axis=0), rtol=1e-5
+        )
+
+
 # ------------------------------------------------------------------ black-box audit
 
 

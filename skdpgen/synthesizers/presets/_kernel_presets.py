@@ -384,16 +384,20 @@ class KernelImageSettings(_Steps, Waves, ImageSettings):
     """Settings of one fit of images; parameters that were None are filled in."""
 
 
-STEPS = {"max_iter": 1000, "batch_size": 8}  # of "per_step"
+PRIVATE_STEPS = {"max_iter": 1000}  # of "per_step"
+POINTS, POINTS_OF_IMAGES = {"batch_size": 8}, {"batch_size": 24}  # of a class
 
 
 def kernel_settings(algorithm: str) -> tuple[KernelSettings, KernelImageSettings]:
     """Return the settings of tables and of images for an algorithm."""
-    steps = STEPS if algorithm == "per_step" else {}
     ours: dict[str, Any] = {"n_features": 4000, "sampling_rate": 0.1}
+    tables, images = OURS, OURS_IMAGES
+    if algorithm == "per_step":
+        tables = tables | PRIVATE_STEPS | POINTS
+        images = images | PRIVATE_STEPS | POINTS_OF_IMAGES
     return (
         KernelSettings(
-            length_scale=(0.3, 1.0, 3.0), feature_norm=None, **ours, **OURS | steps
+            length_scale=(0.3, 1.0, 3.0), feature_norm=None, **ours, **tables
         ),
-        KernelImageSettings(length_scale="public", **ours, **OURS_IMAGES | steps),
+        KernelImageSettings(length_scale="public", **ours, **images),
     )
