@@ -29,6 +29,7 @@ from skdpgen.synthesizers.embedding import _private_encoder
 from skdpgen.synthesizers.embedding._image_kernel import ImageKernel, PointRows
 from skdpgen.synthesizers.embedding._private_encoder import Pairs
 from skdpgen.synthesizers.models._image_model import Density
+from skdpgen.synthesizers.presets import kernel_settings
 from skdpgen.tables import Chunks, ImageLayout, Numeric, Rows, Schema, as_pixels
 from tests._covering import parametrize_pairs
 from tests._made import made
@@ -588,6 +589,12 @@ def test_steps_that_cannot_be_are_refused_before_anything_is_paid(params):
     with pytest.raises(ValueError, match=r"per_step|length_scale"):
         synth.fit(PIXELS, LABELS)
     assert not hasattr(synth, "privacy_")
+
+
+def test_steps_have_24_points_of_a_class_and_those_of_tables_8():
+    of_tables, of_images = kernel_settings("per_step")
+    assert (of_tables.batch_size, of_images.batch_size) == (8, 24)
+    assert kernel_settings("one_shot")[1].batch_size == 500
 
 
 def test_rare_classes_can_count_as_much_in_every_step():
