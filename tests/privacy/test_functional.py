@@ -605,24 +605,29 @@ def gradient(generator):
     return torch.cat([p.grad.flatten() for p in generator.parameters()]).numpy()
 
 
+def move_once(generator, slopes, n_points, n_latent=1):
+    """One step of training, with gradients left in the generator's weights."""
+    descend(
+        generator,
+        slopes,
+        lambda outputs: outputs[0],
+        shares=np.ones(1),
+        length_scales=(1.0,),
+        n_points=n_points,
+        n_latent=n_latent,
+        max_iter=1,
+        learning_rate=1e-2,
+        rng=torch.Generator().manual_seed(0),
+        device=torch.device("cpu"),
+    )
+
+
 def our_update(table, noise_multiplier):
     """What one step of training hands to the optimiser."""
     generator = new_generator()
     rows = Cloud(table)
     with opened(rows, noise_multiplier, expected_rows=float(len(table))) as slopes:
-        descend(
-            generator,
-            slopes,
-            lambda outputs: outputs[0],
-            shares=np.ones(1),
-            length_scales=(1.0,),
-            n_points=N_POINTS,
-            n_latent=N_LATENT,
-            max_iter=1,
-            learning_rate=1e-2,
-            rng=torch.Generator().manual_seed(0),
-            device=torch.device("cpu"),
-        )
+        move_once(generator, slopes, N_POINTS, N_LATENT)
     return gradient(generator)
 
 
@@ -677,23 +682,6 @@ class Places(nn.Module):
         return [1.0 * self.points]
 
 
-def move_once(places, slopes):
-    """One step of training a generator whose weights are its points."""
-    descend(
-        places,
-        slopes,
-        lambda outputs: outputs[0],
-        shares=np.ones(1),
-        length_scales=(1.0,),
-        n_points=len(places.points),
-        n_latent=1,
-        max_iter=1,
-        learning_rate=1e-2,
-        rng=torch.Generator().manual_seed(0),
-        device=torch.device("cpu"),
-    )
-
-
 def test_all_of_the_noise_arrives_in_the_update():
     """An update is whitened by the noise it must have: nothing more certain is left."""
     places = POINTS["general"][:4]
@@ -702,7 +690,7 @@ def test_all_of_the_noise_arrives_in_the_update():
     for _ in range(n):
         generator = Places(places)
         with opened(Cloud(HERE[:, :3]), sigma, expected_rows=50.0) as slopes:
-            move_once(generator, slopes)
+            move_once(generator, slopes, len(places))
         updates.append(gradient(generator) * len(places) * 50.0 / sigma)
     assert has_covariance(np.array(updates), exact_covariance(places, (1.0,)))
 
@@ -711,7 +699,7 @@ def test_a_generated_point_is_pushed_by_the_mean_of_the_others():
     """Then small batches push as far as large ones do, on average."""
     places = POINTS["general"][:4]
     generator = Places(places)
-    move_once(generator, lambda points, labels: np.zeros_like(points))
+    move_once(generator, lambda points, labels: np.zeros_like(points), len(places))
     for j, (place, update) in enumerate(
         zip(places, gradient(generator).reshape(places.shape), strict=True)
     ):
