@@ -16,6 +16,7 @@ __all__ = [
     "SchemaWarning",
     "SearchCostWarning",
     "SupportWarning",
+    "UncountedColumnsWarning",
 ]
 
 
@@ -87,6 +88,15 @@ class SchemaWarning(UserWarning):
 
 class SupportWarning(UserWarning):
     """Private rows are where hardly any public row is: no weight can correct that."""
+
+
+class UncountedColumnsWarning(UserWarning):
+    """No release counts the values of some columns, so their shares may be far off.
+
+    Missing values, special codes and rare categories may be drawn far too often, or
+    never. This follows from the settings of a method, not from the rows. Defaults
+    count the values of every column, but for training step by step.
+    """
 
 
 class SearchCostWarning(UserWarning):

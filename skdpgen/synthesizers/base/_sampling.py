@@ -18,6 +18,7 @@ from skdpgen.exceptions import (
     NothingLearnedWarning,
     RareValuesWarning,
     SchemaWarning,
+    UncountedColumnsWarning,
 )
 from skdpgen.synthesizers.base._attributes import FittedAttributes
 from skdpgen.synthesizers.base._notebook import ColumnsFrame
@@ -35,6 +36,7 @@ from skdpgen.tables import ArrowFile, Cells, as_arrow
 from skdpgen.utils import (
     RandomState,
     check_count,
+    html,
     require,
     split_generator,
     warn_caller,
@@ -256,6 +258,17 @@ RARE = (
     "Numeric(parse=True); or spend a larger epsilon. `columns_` has all shares."
 )
 
+UNCOUNTED = (
+    "no release counts the values of column(s) {}: shares of missing, special and rare "
+    "values in samples follow none"
+)
+NOT_COUNTED = (
+    "These settings release no counts of the values of column(s) {}. Samples may have "
+    "missing values, special codes and rare categories far too often, or never. Most "
+    "methods count the values of every column: take one of those for tables, such as "
+    "DPPairwiseSynthesizer()."
+)
+
 RELATIONS, IMAGES = "columns and relations", "images"
 ONLY = {
     "classification": "columns by class only",
@@ -388,6 +401,16 @@ class ReportsColumns(FittedAttributes):
         rare = "; ".join(loss.line for loss in lost if not loss.is_public)
         if rare:
             warn_caller(RARE.format(rare), RareValuesWarning)
+        return self._stating_uncounted()
+
+    def _stating_uncounted(self) -> Self:
+        """Warn, and state, that columns were not counted; by settings, not by rows."""
+        counts = self._column_counts()
+        uncounted = [name for name in self.cells_ if name not in counts]
+        if uncounted:
+            names = html.listed(uncounted)
+            self._fitted = self._state.stating(UNCOUNTED.format(names))
+            warn_caller(NOT_COUNTED.format(names), UncountedColumnsWarning)
         return self
 
     @property
