@@ -46,6 +46,7 @@ SPIKE = 4.5  # excess over the median at which a part keeps its own count
 ALONE = 4.0  # ratio to both neighbours at which a part holds one frequent value
 
 # Which cells are inside the range.
+UNUSUAL = 2.5  # octaves from one at which a size of numbers is less likely by e
 CHANCE = 1e-3  # probability that noise alone fills any cell of a line
 TOGETHER, OTHER_SIGN = 3.0, 4.0  # evidence for a whole octave, of each sign
 HALF = 0.5  # of the rows in open cells
@@ -368,10 +369,26 @@ def _occupied_cells(line: Line, rows: Floats) -> Flags:
         is_full[octave] = True
     is_full[[0, -1]] = False
     if not is_full.any():
-        zero = int(np.searchsorted(line.edges, 0.0, side="right")) - 1
-        best = 1 + int(rows[1:-1].argmax()) if rows[1:-1].any() else zero
-        is_full[best] = True
+        is_full[_likeliest_cell(line, rows, z)] = True
     return np.asarray(is_full)
+
+
+def _likeliest_cell(line: Line, rows: Floats, z: Floats) -> int:
+    """Return where to start if no cell surely holds rows.
+
+    There are a thousand cells up to 1e300, so the fullest is often one of pure noise.
+    Each is weighed with how usual numbers of its size are. Times are all usual.
+    """
+    zero = int(np.searchsorted(line.edges, 0.0, side="right")) - 1
+    inside = np.arange(1, line.n_cells - 1)
+    inside = inside[rows[inside] > 0]
+    if not len(inside):
+        return zero
+    ends = np.abs([line.edges[inside], line.edges[inside + 1]])
+    octaves = np.abs(np.log2(np.maximum(ends.max(axis=0), 1e-300)))
+    usual = np.zeros(len(inside)) if line.is_time else -octaves / UNUSUAL
+    usual[inside == zero] = 0.0
+    return int(inside[(z[inside] ** 2 / 2 + usual).argmax()])
 
 
 def _mirrored(line: Line) -> Line:

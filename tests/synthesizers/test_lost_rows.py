@@ -244,6 +244,21 @@ def test_labels_and_gaps_are_distinguished():
     assert [one.partition(":")[0] for one in alone.lost_] == ["column 'a'"]
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_a_noisy_number_of_rows_is_no_loss(seed):
+    """Shares are of a number of rows that is noisy under "add_remove", labels or not."""
+    X = pd.DataFrame({"a": np.random.default_rng(seed).choice(["x", "y"], 600)})
+    schema = Schema({"a": Categorical(["x", "y"], nullable=False)})
+    params = {"schema": schema, "adjacency": "add_remove", "epsilon": 0.5}
+    synth, said = fit(X, seed=seed, **params)
+    assert (synth.lost_, said) == ([], [])
+    line = synth.columns_.loc["a"]
+    assert abs(line["no_cell"]) < 5 * line["no_cell_noise"]
+    missing, _ = fit(X.assign(a=np.nan), seed=seed, **params | {"schema": None})
+    line = missing.columns_.loc["a"]
+    assert abs(line["missing"] - 1) < 5 * line["missing_noise"]
+
+
 def test_without_labels_there_is_no_target():
     assert fit(table())[0].target_ is None
 

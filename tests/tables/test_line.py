@@ -44,7 +44,7 @@ from skdpgen.tables import (
     worth_dividing,
 )
 from skdpgen.tables._columns import DAY
-from skdpgen.tables._line_bins import roundest, tree_estimate
+from skdpgen.tables._line_bins import _likeliest_cell, roundest, tree_estimate
 from skdpgen.tables._values import Numbers
 
 FLOAT, INTEGER, DATETIME = Kind.FLOAT, Kind.INTEGER, Kind.DATETIME
@@ -937,6 +937,24 @@ def test_rows_outside_are_those_of_the_cells_outside(seed):
     assert noise == pytest.approx(
         [variances[is_below].sum() ** 0.5, variances[is_above].sum() ** 0.5]
     )
+
+
+@pytest.mark.parametrize(
+    ("is_time", "start"), [(False, 4.0), (True, 2.0**80)], ids=["numbers", "times"]
+)
+def test_without_evidence_a_size_that_is_usual_comes_first(is_time, start):
+    """Noise fills cells of every size alike: a number of 10^24 needs more evidence."""
+    edges = np.array([-np.inf, 0.0, 4.0, 8.0, 2.0**80, 2.0**81, np.inf])
+    counts = np.array([0.0, 0.0, 3.0, 0.0, 3.5, 0.0])
+    variances, is_open = np.ones(6), np.zeros(6, bool)
+    line = Line(edges, counts, variances, is_open, np.arange(6), is_time=is_time)
+    assert edges[_likeliest_cell(line, counts, counts)] == start
+
+
+def test_without_any_count_a_line_starts_at_zero():
+    edges = np.array([-np.inf, -1.0, 0.0, 1.0, np.inf])
+    line = Line(edges, np.zeros(4), np.ones(4), np.zeros(4, bool), np.arange(4))
+    assert edges[_likeliest_cell(line, np.zeros(4), np.zeros(4))] == 0.0
 
 
 def test_rows_beyond_an_end_that_no_cell_has_are_unknown():

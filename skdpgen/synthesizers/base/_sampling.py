@@ -31,7 +31,7 @@ from skdpgen.synthesizers.models import (
     losses,
     with_ranges,
 )
-from skdpgen.synthesizers.opening import ROWS_COUNTED, Measured
+from skdpgen.synthesizers.opening import ROWS_COUNTED, Measured, columns_lost
 from skdpgen.tables import ArrowFile, Cells, as_arrow
 from skdpgen.utils import (
     RandomState,
@@ -310,6 +310,7 @@ class ReportsColumns(FittedAttributes):
             self._facts.outside,
             self._facts.unread,
             self._dropped(counts),
+            self._noise_of_rows(),
         )
         return ColumnsFrame(found)
 
@@ -345,15 +346,14 @@ class ReportsColumns(FittedAttributes):
         cells, scales = self._counted() if self.cells_ else ({}, None)
         return counted_columns(self.release_, cells, scales) if cells else {}
 
+    def _noise_of_rows(self) -> float:
+        """Return the noise of the number of rows; 0 if it is public."""
+        releases = self.privacy_.releases
+        return math.hypot(*(r.noise_std for r in releases if r.name == ROWS_COUNTED))
+
     def _dropped(self, counts: Mapping[Any, Any]) -> tuple[float, float]:
         """Return the share of rows without a usable label, and its standard error."""
-        noise = math.hypot(
-            *(
-                paid.noise_std
-                for paid in self.privacy_.releases
-                if paid.name == ROWS_COUNTED
-            )
-        )
+        noise = self._noise_of_rows()
         labelled = self._state.labelled
         return dropped_rows(self._facts, self.cells_, counts, labelled, noise)
 
@@ -394,7 +394,8 @@ class ReportsColumns(FittedAttributes):
             loss_curve=losses,
         )
         lost = self._losses()
-        self._fitted = self._state.stating(*(loss.line for loss in lost))
+        lines = [*columns_lost(self._facts), *(loss.line for loss in lost)]
+        self._fitted = self._state.stating(*lines)
         for loss in lost:
             if loss.is_public:
                 warn_caller(loss.warning, SchemaWarning)

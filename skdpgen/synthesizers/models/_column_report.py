@@ -64,6 +64,7 @@ def describe_columns(
     outside: Mapping[Any, Any],
     unread: Mapping[Any, tuple[float, float]],
     dropped: tuple[float, float] = (0.0, 0.0),
+    noise_of_rows: float = 0.0,
 ) -> pd.DataFrame:
     """Return one line a column: its type, released values, and shares of lost rows.
 
@@ -82,8 +83,11 @@ def describe_columns(
         RELEASED shares of rows whose value is outside the description of a column.
     dropped : (float, float), default=(0.0, 0.0)
         Share of rows without a usable label, from :func:`dropped_rows`.
+    noise_of_rows : float, default=0.0
+        Noise of the number of rows; 0 if it is public.
     """
-    dropped_share, noise = (0.0, 0.0) if math.isnan(dropped[0]) else dropped
+    is_known = not math.isnan(dropped[0])
+    dropped_share, noise = dropped if is_known else (0.0, noise_of_rows / facts.n_rows)
     # rows with a usable label: only they are in the cells
     n_rows = facts.n_rows * max(1.0 - dropped_share, LEAST_USED)
     relative_noise = noise / max(1.0 - dropped_share, LEAST_USED)
@@ -115,7 +119,7 @@ def describe_columns(
                 line["other"] = math.nan
         range_ = bounds(column) if isinstance(column, NUMBERS) else (0.0, 0.0)
         column_facts = grid, range_, counts.get(name), outside.get(name)
-        line |= _outside(*column_facts, n_rows)
+        line |= _outside(*column_facts, n_rows, relative_noise)
         if name in facts.finer:  # perhaps rounded to the bound, and in its cell
             rounded = facts.finer[name] / (line["n_values"] or math.inf)
             for key in OUTSIDE[2:]:
@@ -179,7 +183,7 @@ def dropped_rows(
         Noise of the number of rows; 0 if it is public.
     """
     if facts.task is None:
-        return 0.0, 0.0
+        return 0.0, noise_of_rows / facts.n_rows
     if noise_of_rows > UNSURE * facts.n_rows:
         return math.nan, math.nan
     if counts:
@@ -261,6 +265,7 @@ def _outside(
     counted: tuple[Any, Any] | None,
     earlier: Sequence[float] | None,
     n_rows: float,
+    relative_noise: float,
 ) -> dict[str, float]:
     """Return the shares of rows below and above a range, and their standard errors.
 
@@ -284,7 +289,9 @@ def _outside(
             rows = float(counted[0][: len(middles)][is_outside].sum())
             shares[where] = rows / n_rows
             stds = counted[1][: len(middles)][is_outside]
-            shares[f"{where}_noise"] = math.hypot(*stds) / n_rows
+            shares[f"{where}_noise"] = math.hypot(
+                math.hypot(*stds) / n_rows, shares[where] * relative_noise
+            )
     return shares
 
 

@@ -5,6 +5,7 @@ from skdpgen.synthesizers.opening._context import (
     IS_CLONE,
     Fitting,
     Opening,
+    columns_lost,
     open_rows,
     parameters_stated,
 )
@@ -44,6 +45,7 @@ __all__ = [
     "cell_scales",
     "check_needs",
     "class_histograms",
+    "columns_lost",
     "count_public",
     "count_public_pairs",
     "discover_bins",

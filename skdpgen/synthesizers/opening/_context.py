@@ -2,7 +2,7 @@
 
 import inspect
 import math
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from numbers import Real
 from typing import Any, Generic
@@ -62,6 +62,7 @@ from skdpgen.tables import (
     Column,
     ImageLayout,
     Integer,
+    Kind,
     Layout,
     Line,
     Rows,
@@ -131,8 +132,8 @@ def dtypes_stated(layout: Layout | ImageLayout, target: Layout | None) -> str:
     return f"dtypes as read, taken as public: {', '.join(descriptions)}"
 
 
-def kinds_stated(unknown: Unknown, columns: Mapping[Any, Column]) -> list[str]:
-    """Return statements about columns whose type was released, and about losses."""
+def kinds_stated(unknown: Unknown) -> list[str]:
+    """Return statements about columns whose type was released."""
     lines = {
         "text read as numbers, as most cells are": unknown.parsed,
         "text read as times, as most cells are": unknown.dated,
@@ -140,17 +141,37 @@ def kinds_stated(unknown: Unknown, columns: Mapping[Any, Column]) -> list[str]:
         "whole numbers that differ in nearly every row, perhaps identifiers": (
             unknown.numbered
         ),
-        "text in which no value stood out, all of it is other": [
-            name
-            for name in unknown.texts
-            if not getattr(columns[name], "categories", None)
-        ],
     }
-    lines["numbers whose size did not show, all 0 or missing"] = [
-        n
-        for n in unknown.numbers
-        if columns[n] in (Categorical([]), Integer(0, 0), Integer(0, 0, nullable=False))
-    ]
+    return with_names(lines)
+
+
+NO_SIZE = (Categorical([]), Integer(0, 0), Integer(0, 0, nullable=False))
+
+
+def columns_lost(facts: Facts) -> list[str]:
+    """Return statements about discovered columns of which no release shows a value.
+
+    They are about the columns as rows are drawn: the main release may name words, and
+    widen ranges, that discovery did not see.
+    """
+    texts, numbers = [], []
+    for name, column in facts.columns.items():
+        if name in facts.discovered and name not in facts.from_public:
+            is_empty = isinstance(column, Categorical) and not column.categories
+            if is_empty and facts.kind_of(name) is Kind.TEXT:
+                texts.append(name)
+            elif column in NO_SIZE:
+                numbers.append(name)
+    return with_names(
+        {
+            "text in which no value stood out, all of it is other": texts,
+            "numbers whose size did not show, all 0 or missing": numbers,
+        }
+    )
+
+
+def with_names(lines: Mapping[str, Sequence[Any]]) -> list[str]:
+    """Return statements with the names of their columns, those that have any."""
     joined = {
         statement: ", ".join("the target" if n is TARGET else str(n) for n in names)
         for statement, names in lines.items()
@@ -400,7 +421,7 @@ class Opening:
         self.unknown = unknown
         if self.public is not None:
             self.public.read_as(unknown.written)
-        self.statements += kinds_stated(unknown, columns)
+        self.statements += kinds_stated(unknown)
         if unknown.numbered:
             warn_caller(identifier_advice(unknown.numbered), IdentifierWarning)
         self._facts = Facts(

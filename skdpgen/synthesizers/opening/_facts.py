@@ -14,6 +14,7 @@ from skdpgen.tables import (
     Drop,
     ImageLayout,
     Integer,
+    Kind,
     Layout,
     Numeric,
     Regenerate,
@@ -71,6 +72,14 @@ class Facts:
         if self.task == "regression" and self.schema.target is not None:
             encoded[TARGET] = self.schema.target
         return encoded
+
+    def kind_of(self, name: Hashable) -> Kind:
+        """Return the kind of a column's dtype, or of the target's."""
+        if name is TARGET:
+            assert self.target_layout is not None
+            return self.target_layout.kinds[0]
+        assert isinstance(self.layout, Layout)
+        return self.layout.kinds[self.layout.names.index(name)]
 
     @property
     def n_columns(self) -> int:
