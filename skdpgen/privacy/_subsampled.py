@@ -401,7 +401,8 @@ def pld_epsilon(
                 neighboring_relation=neighbours,
             ).self_compose(n)
             composed = composed.compose(losses)
-        epsilon = float(composed.get_epsilon_for_delta(delta_left))
+        with np.errstate(over="ignore"):  # of the division by a mass near zero
+            epsilon = float(composed.get_epsilon_for_delta(delta_left))
     except (ValueError, OverflowError, ZeroDivisionError):
         return math.inf  # losses that are too large or too small for its numbers
     return epsilon if epsilon >= 0 else math.inf

@@ -12,7 +12,8 @@ STRONG, WEAK = 1.0, 10.0  # epsilon: the usual reading, see docs/read_a_certific
 FEW = 4  # bars in an answer; the table of columns has all
 STANDARD_ERRORS = 2.0  # around a released share: right in 19 of 20 cases
 LARGE_DELTA = "delta exceeds"  # the certificate's statement
-RELATED = ("columns and relations", "images")  # of `relations_learned_`
+UNTESTED = "relations that were not tested against the noise"
+RELATED = ("columns and relations", UNTESTED, "images")  # of `relations_learned_`
 
 
 def answers(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -81,6 +82,8 @@ def _quality(content: Mapping[str, Any]) -> dict[str, Any]:
         verdict = "Look at the images below."
         if not content["figures"]:
             verdict = "This report has no pictures, so it cannot show the quality."
+    elif learned == UNTESTED:
+        verdict = "Unknown: no test showed that relationships exceed the noise."
     elif learned in RELATED:
         verdict = "Columns and some relationships between them were learned."
     elif learned is None:

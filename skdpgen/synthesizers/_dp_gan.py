@@ -137,7 +137,8 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         Training steps that were made; training may stop at the noise.
     relations_learned_ : str
         "columns and relations"; "columns by class only" if no relation exceeded the
-        noise; "single columns only" if there were no labels either; or "images".
+        noise; "single columns only" if there were no labels either; "relations that
+        were not tested against the noise" of steps on rows; or "images".
     classes_ : ndarray
         Class labels, of a classification.
     task_ : {"classification", "regression"} or None
@@ -298,6 +299,10 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
                 "follows the steps of `discriminator__max_iter`. Got "
                 f"{self.generator.max_iter!r} instead."
             )
+
+    def _tests_relations(self) -> bool:
+        """Return False: a discriminator trains on rows, whatever it finds."""
+        return False
 
     def _without_effect(self, is_image: bool) -> dict[str, str]:
         return parameters_without_effect(self.algorithm, self.start, is_image=is_image)

@@ -140,7 +140,8 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         Training steps that were made; training may stop at the noise.
     relations_learned_ : str
         "columns and relations"; "columns by class only" if no relation exceeded the
-        noise; "single columns only" if there were no labels either; or "images".
+        noise; "single columns only" if there were no labels either; "relations that
+        were not tested against the noise" of steps on rows; or "images".
     classes_ : ndarray
         Class labels, of a classification.
     task_ : {"classification", "regression"} or None

@@ -84,6 +84,7 @@ from skdpgen.tables._restoring import (
     regenerate,
     restore_series,
     restore_table,
+    unordered,
     with_named,
 )
 from skdpgen.tables._rows import (
@@ -251,6 +252,7 @@ __all__ = [
     "step_of",
     "summary_of",
     "take_out_target",
+    "unordered",
     "with_codes",
     "with_hint",
     "with_named",

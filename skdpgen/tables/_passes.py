@@ -5,9 +5,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from skdpgen.exceptions import (
-    RowsElsewhereError,
-)
+import pandas as pd
+
+from skdpgen.exceptions import RowsElsewhereError, SchemaError
 from skdpgen.tables._chunks import Chunks
 from skdpgen.tables._encoder import Chunk, read_labels, read_target
 from skdpgen.tables._frames import read_table
@@ -29,7 +29,12 @@ class Part:
     @classmethod
     def of(cls, X: Any) -> "Part":
         """Read a table or images, and their layout."""
-        return cls(*(read_images(X) if is_image(X) else read_table(X)))
+        if is_image(X):
+            return cls(*read_images(X))
+        table, layout = read_table(X)
+        if pd.isna(pd.Series(layout.names, dtype=object)).any():
+            raise SchemaError("Each column must have a name. Got None or NaN; name it.")
+        return cls(table, layout)
 
     @property
     def n_rows(self) -> int:

@@ -88,6 +88,24 @@ def restore_table(
     return nw.from_dict(content, backend=backend).to_native()
 
 
+def unordered(dtype: str) -> str:
+    """Return the name of a dtype, without an order of categories that are text.
+
+    Numbers and times have an order of their own.
+
+    Examples
+    --------
+    >>> unordered("ordered category"), unordered("ordered category[int64]")
+    ('category', 'ordered category[int64]')
+    """
+    category = CATEGORY.fullmatch(dtype)
+    if category is not None and category[2] in (None, "object"):
+        return dtype.removeprefix("ordered ")
+    if dtype.startswith(("dictionary<values=string", "dictionary<values=large_string")):
+        return dtype.replace(", ordered=1>", ", ordered=0>")
+    return dtype
+
+
 def restore_series(
     column: "pd.Series[Any]", dtype: str, categories: Sequence[Any] = ()
 ) -> "pd.Series[Any]":

@@ -17,6 +17,7 @@ from skdpgen import (
     DPIndependentSynthesizer,
     Integer,
     Numeric,
+    Ordinal,
     Schema,
     load,
 )
@@ -400,3 +401,25 @@ def test_another_container_has_dtypes_of_its_own():
     table = pd.DataFrame({"a": pd.Series(WHOLE, dtype="uint8"), "b": DAYS})
     synth = DPIndependentSynthesizer(10.0, schema=schema).fit(table)
     assert isinstance(synth.set_output(transform="polars").sample(9), pl.DataFrame)
+
+
+def test_an_order_that_is_not_public_is_not_made_up():
+    """Discovered words are in alphabetical order, where high is below low."""
+    levels = ["low", "medium", "high"]
+    risk = pd.Categorical(np.resize(levels, 600), levels, ordered=True)
+    level = pd.Categorical(np.resize([10, 2, 5], 600), ordered=True)
+    X = pd.DataFrame({"risk": risk, "level": level})
+    line = "ordered text whose order is not public, drawn without one: risk"
+
+    synth = DPIndependentSynthesizer(1000.0).fit(X)
+    drawn = synth.sample(60)
+    assert not drawn["risk"].cat.ordered
+    assert drawn["level"].cat.ordered
+    assert sorted(drawn["level"].cat.categories) == list(drawn["level"].cat.categories)
+    assert line in synth.privacy_.statements
+
+    synth = DPIndependentSynthesizer(1000.0, schema={"risk": Ordinal(levels)}).fit(X)
+    drawn = synth.sample(60)
+    assert drawn["risk"].cat.ordered
+    assert list(drawn["risk"].cat.categories)[:3] == levels
+    assert line not in synth.privacy_.statements

@@ -246,7 +246,7 @@ def test_labels_and_gaps_are_distinguished():
 
 @pytest.mark.parametrize("seed", range(12))
 def test_a_noisy_number_of_rows_is_no_loss(seed):
-    """Shares are of a number of rows that is noisy under "add_remove", labels or not."""
+    """Under "add_remove" a share is divided by a noisy number, labels or not."""
     X = pd.DataFrame({"a": np.random.default_rng(seed).choice(["x", "y"], 600)})
     schema = Schema({"a": Categorical(["x", "y"], nullable=False)})
     params = {"schema": schema, "adjacency": "add_remove", "epsilon": 0.5}

@@ -270,6 +270,7 @@ NOT_COUNTED = (
 )
 
 RELATIONS, IMAGES = "columns and relations", "images"
+UNTESTED = "relations that were not tested against the noise"
 ONLY = {
     "classification": "columns by class only",
     "regression": "columns by bins of the target only",
@@ -404,10 +405,14 @@ class ReportsColumns(FittedAttributes):
             warn_caller(RARE.format(rare), RareValuesWarning)
         return self._stating_uncounted()
 
+    def _uncounted(self) -> list[Any]:
+        """Return the columns whose values no release counts."""
+        counts = self._column_counts()
+        return [name for name in self.cells_ if name not in counts]
+
     def _stating_uncounted(self) -> Self:
         """Warn, and state, that columns were not counted; by settings, not by rows."""
-        counts = self._column_counts()
-        uncounted = [name for name in self.cells_ if name not in counts]
+        uncounted = self._uncounted()
         if uncounted:
             names = html.listed(uncounted)
             self._fitted = self._state.stating(UNCOUNTED.format(names))
@@ -420,9 +425,20 @@ class ReportsColumns(FittedAttributes):
         check_is_fitted(self)
         if not self.cells_:
             return IMAGES
-        has_trained = bool(self._state.loss_curve)
-        is_related = getattr(self._model, "has_relations", has_trained)
+        is_related = getattr(self._model, "has_relations", None)
+        if is_related is None:
+            is_related = bool(self._state.loss_curve)
+            if is_related and not self._tests_relations():
+                return UNTESTED
         return RELATIONS if is_related else ONLY[self.task_]
+
+    def _tests_relations(self) -> bool:
+        """Return whether training is made only where relations exceed the noise.
+
+        A release of columns and of features shows whether features hold more than the
+        columns explain. Steps on rows do not, nor features where columns are missing.
+        """
+        return not self._uncounted()
 
     def _stating_relations(self, is_trained: bool | int) -> Self:
         """Warn, and state in the certificate, if no relationship was learnt.
@@ -431,7 +447,7 @@ class ReportsColumns(FittedAttributes):
         """
         line, learnt = NOT_LEARNT.format(ONLY[self.task_]), self.relations_learned_
         self._fitted = self._state.without(line)
-        if learnt in (RELATIONS, IMAGES) or len(self.cells_) < 2:
+        if learnt in (RELATIONS, IMAGES, UNTESTED) or len(self.cells_) < 2:
             return self
         self._fitted = self._state.stating(line)
         if is_trained:  # without training the user chose independent columns

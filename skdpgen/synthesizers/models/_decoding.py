@@ -1,6 +1,6 @@
 """Drawn cells become values of columns, and draws that are even."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -81,11 +81,21 @@ def decode_rows(
         if name in columns and name not in fixed:
             columns[name] = with_named(columns[name], cells[name], column_codes)
     categories = {
-        name: column.categories or ()
+        name: _in_order(facts, name, column.categories or ())
         for name, column in facts.schema.columns.items()
         if isinstance(column, Categorical)
     }
-    return restore_table(facts.layout, columns, categories, container)
+    return restore_table(facts.drawn_layout, columns, categories, container)
+
+
+def _in_order(facts: Facts, name: Any, categories: Sequence[Any]) -> Sequence[Any]:
+    """Return categories in their public order, or by size: 2 before 10, if released."""
+    if name not in facts.discovered or name in facts.from_public:
+        return categories
+    try:
+        return sorted(categories, key=float)
+    except (TypeError, ValueError):
+        return categories
 
 
 def decode_target(facts: Facts, values: ArrayLike) -> Any:

@@ -166,6 +166,9 @@ def columns_lost(facts: Facts) -> list[str]:
         {
             "text in which no value stood out, all of it is other": texts,
             "numbers whose size did not show, all 0 or missing": numbers,
+            "ordered text whose order is not public, drawn without one": (
+                facts.without_order
+            ),
         }
     )
 

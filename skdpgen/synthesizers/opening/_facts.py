@@ -19,6 +19,7 @@ from skdpgen.tables import (
     Numeric,
     Regenerate,
     Schema,
+    unordered,
     within_limits,
 )
 from skdpgen.utils import (
@@ -80,6 +81,32 @@ class Facts:
             return self.target_layout.kinds[0]
         assert isinstance(self.layout, Layout)
         return self.layout.kinds[self.layout.names.index(name)]
+
+    @property
+    def without_order(self) -> tuple[Any, ...]:
+        """Ordered categories of text that were discovered: their order is unknown.
+
+        A dtype says that there is an order; the categories in it are private.
+        """
+        if not isinstance(self.layout, Layout):
+            return ()
+        return tuple(
+            name
+            for name, dtype in zip(self.layout.names, self.layout.dtypes, strict=True)
+            if unordered(dtype) != dtype
+            and name in self.discovered
+            and name not in self.from_public
+        )
+
+    @property
+    def drawn_layout(self) -> Layout:
+        """Names and dtypes of drawn rows: no order where none is known."""
+        assert isinstance(self.layout, Layout)
+        dtypes = tuple(
+            unordered(dtype) if name in self.without_order else dtype
+            for name, dtype in zip(self.layout.names, self.layout.dtypes, strict=True)
+        )
+        return replace(self.layout, dtypes=dtypes)
 
     @property
     def n_columns(self) -> int:

@@ -11,6 +11,7 @@ from skdpgen.exceptions import (
     SchemaRequiredError,
 )
 from skdpgen.privacy import (
+    Adjacency,
     Counts,
     DistinctCounts,
     Histograms,
@@ -340,10 +341,12 @@ def check_feasible(unknown: Unknown, n_rows: float, ledger: Ledger) -> None:
     delta = sensitivity(OneHot(len(unknown)), ledger.budget.adjacency)
     needed = CERTAIN * ledger.noise_std(share=share, sensitivity=delta)
     if needed > n_rows / 2:
+        is_public = ledger.budget.adjacency is Adjacency.REPLACE
+        about = "" if is_public else "about "  # a noisy number
         raise SchemaRequiredError(
             f"Private discovery of {len(unknown)} columns needs values that "
             f"{math.ceil(needed)} of the rows share, which is more than half of "
-            f"{math.floor(n_rows)} rows at epsilon={ledger.budget.epsilon:g}. Give a "
-            "schema of public knowledge: start from `Schema.template(X)` and fill in "
-            "bounds and categories."
+            f"{about}{math.floor(n_rows)} rows at epsilon={ledger.budget.epsilon:g}. "
+            "Give a schema of public knowledge: start from `Schema.template(X)` and "
+            "fill in bounds and categories."
         )
