@@ -38,9 +38,12 @@ from skdpgen.synthesizers.base import (
 from skdpgen.synthesizers.models import decode_target
 from skdpgen.synthesizers.presets import RATIO, RatioSettings, papers
 from skdpgen.synthesizers.ratio import (
+    NOT_MEASURED,
     PIXELS,
+    SUPPORT_LINES,
     LearntRatio,
     calibration,
+    cell_names,
     check_public_data,
     learn_ratio,
     warn_about_support,
@@ -73,9 +76,10 @@ class DPDRESynthesizer(HasPresets, BaseSynthesizer):
     ``algorithm="sgd"`` trains a small discriminator s of private against public rows by
     DP-SGD, and takes :math:`\log r = s`, as in the paper.
 
-    Values that no public row has cannot be sampled. A
-    :class:`~skdpgen.exceptions.SupportWarning` names the columns in which the release
-    shows that.
+    Values and labels that no public row has cannot be sampled. A
+    :class:`~skdpgen.exceptions.SupportWarning` names the columns, or the target, in
+    which the release shows that. "sgd" releases counts of labels only: its certificate
+    states that it is not known whether public rows cover the private ones.
 
     Parameters
     ----------
@@ -277,8 +281,18 @@ class DPDRESynthesizer(HasPresets, BaseSynthesizer):
             ratio.total_std,
             measured=replace(self._measured, ratio=ratio),
         )
-        stated = warn_about_support(self.calibration_, self.weights_)
+        stated = warn_about_support(self._measured, self.weights_)
+        for line in self._state.certificate.statements:
+            if line.startswith(SUPPORT_LINES):  # of earlier weights
+                self._fitted = self._state.without(line)
         self._fitted = self._state.stating(*stated)
+        return self
+
+    def _stating_uncounted(self) -> Self:
+        """State what DP-SGD leaves unknown; samples have the values of public rows."""
+        if self._ratio.released is not None:
+            return super()._stating_uncounted()
+        self._fitted = self._state.stating(NOT_MEASURED)
         return self
 
     @property
@@ -346,11 +360,21 @@ class DPDRESynthesizer(HasPresets, BaseSynthesizer):
         rng = self._sampling_generator(random_state)
         model = self._model
         labels = self._draw_labels(n_samples, y, class_distribution, model.shares, rng)
-        rows = model.draw(labels, is_replacing=replace, rng=rng)
+        rows = model.draw(
+            labels, is_replacing=replace, rng=rng, names=self._names_of_labels()
+        )
         X = model.items.take(rows, self._facts, getattr(self, "_container", None))
         if self.task_ == "regression" and y is None and model.items.target is not None:
             return X, decode_target(self._facts, model.items.target[rows])
         return self._with_target(X, labels, y, model.shares, rng)
+
+    def _names_of_labels(self) -> list[str]:
+        """Return how errors name each label: a class, or a bin of the target."""
+        if self.task_ == "classification":
+            return [f"label {label!r}" for label in self.classes_.tolist()]
+        if self._labels is None:
+            return ["no label"]
+        return [f"a target {name}" for name in cell_names(self._labels)]
 
     def _public_table(self, public_data: Any) -> Any:
         """Return public rows of a table; images are read when the ratio is learnt."""

@@ -1,5 +1,9 @@
 """DP-DRE: public rows come back as they are, as often as private ones are like them."""
 
+import math
+import re
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -9,13 +13,23 @@ from sklearn.datasets import load_digits
 
 from skdpgen import DPDRESynthesizer, load
 from skdpgen.datasets import load_example, load_example_regression
-from skdpgen.exceptions import SearchCostWarning, SupportWarning
+from skdpgen.exceptions import (
+    SearchCostWarning,
+    SupportWarning,
+    UncountedColumnsWarning,
+)
 from skdpgen.privacy import insecure_noise_seed
 from skdpgen.synthesizers.models import PublicItems, RatioModel
-from skdpgen.synthesizers.ratio import fourier_features
+from skdpgen.synthesizers.ratio import (
+    NOT_MEASURED,
+    SUPPORT_LINES,
+    fourier_features,
+    least_lacking,
+)
 from skdpgen.tables import Integer, Schema
 from skdpgen.training import ReleasedMeans, effective_size, log_ratios, ratio_weights
 from tests._made import made
+from tests._seeded import same_noise
 from tests.planted.bug import Bug
 
 INF = float("inf")
@@ -114,7 +128,7 @@ def test_labels_as_asked_for():
     only = PUBLIC[0], pd.Series(["stayed"] * len(PUBLIC[0]))
     synth = build().fit(*PRIVATE, public_data=only)
     assert set(synth.sample(50)[1]) == {"stayed"}
-    with pytest.raises(ValueError, match="classes that public rows have"):
+    with pytest.raises(ValueError, match="1 rows with label 'left', and no public row"):
         synth.sample(y=["left"])
 
 
@@ -229,6 +243,119 @@ def test_values_that_public_rows_lack_are_told():
     assert f"of {young.sum()}" in str(synth.privacy_)
 
 
+HARDLY, EFFECTIVE = SUPPORT_LINES
+N = np.arange(2000)
+NUMBERS = pd.DataFrame({"a": N % 97})
+
+
+def support_of(synth, X, y, public):
+    """Fit with the same noise each time; return warnings, and lines on support."""
+    with warnings.catch_warnings(record=True) as caught, same_noise():
+        warnings.simplefilter("always")
+        synth.fit(X, y, public_data=public)
+    warned = [str(w.message) for w in caught if w.category is SupportWarning]
+    stated = [s for s in synth.privacy_.statements if s.startswith(SUPPORT_LINES)]
+    return warned, stated
+
+
+@ways
+def test_labels_that_public_rows_lack_are_told(how):
+    labels = np.where(N % 2, "left", "stayed")
+    synth = build(schema=None, **how)
+    for public in (np.full(2000, "stayed"), labels):
+        warned, stated = support_of(synth, NUMBERS, labels, (NUMBERS, public))
+        assert stated[-1].startswith(EFFECTIVE)
+        if public is labels:
+            assert len(stated) == 1
+            assert not warned
+        else:
+            (part,) = re.findall(r"lack: the target \(at least (\d+)%\)", warned[0])
+            assert 40 <= int(part) <= 50
+            assert stated[0] == f"{HARDLY}: the target (at least {part}%)"
+    assert support_of(synth, NUMBERS, labels, NUMBERS)[0] == []
+
+
+@free
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+def test_images_whose_labels_public_ones_lack(adjacency):
+    synth = build(
+        schema=None, classes=[0, 1, 2], epsilon=INF, adjacency=adjacency, power=0.0
+    )
+    public = PIXELS[DIGIT < 2], DIGIT[DIGIT < 2]
+    warned, _ = support_of(synth, PIXELS, DIGIT, public)
+    part = math.floor(100 * (DIGIT == 2).mean())
+    assert f"the target (at least {part}%)" in warned[0]
+
+
+def test_a_target_of_numbers_that_lies_elsewhere():
+    y = np.sin(N)
+    synth = build(schema=None, classes=None)
+    warned, stated = support_of(synth, NUMBERS, y, (NUMBERS, y + 1000))
+    (part,) = re.findall(r"lack: the target \(at least (\d+)%\)", warned[0])
+    assert int(part) > 50
+    assert stated[0] == f"{HARDLY}: the target (at least {part}%)"
+    with pytest.raises(ValueError, match=r"with a target from .*no public row has it"):
+        synth.sample(y=[0.0])
+    assert support_of(synth, NUMBERS, y, (NUMBERS, y))[0] == []
+
+
+def test_rare_cells_are_added_up_before_they_are_compared_with_noise():
+    synth = build(schema=None, classes=None, epsilon=0.3)
+    X = pd.DataFrame({"a": np.random.default_rng(0).normal(50, 10, 2000).round(1)})
+    (warned,), _ = support_of(synth, X, None, X + 500)
+    (part,) = re.findall(r"lack: a \(at least (\d+)%\)", warned)
+    assert 60 <= int(part) <= 100
+
+
+@free
+def test_all_values_elsewhere():
+    X = pd.DataFrame({"a": N % 10})
+    schema = Schema({"a": Integer(0, 99)})
+    synth = build(schema=schema, classes=None, epsilon=INF)
+    assert "a (at least 100%)" in support_of(synth, X, None, X + 60)[0][0]
+
+
+def test_a_share_that_private_rows_have_at_least():
+    """Noise of many cells is 6 % in all, and is no evidence."""
+    noise = np.full(40, 0.01)
+    released = np.random.default_rng(0).normal(0, noise)
+    public = np.eye(40)[0]
+    assert least_lacking(public, released + public, noise) < 0.05
+    spread = np.full(40, 1 / 40)
+    assert 0.6 < least_lacking(public, released + spread, noise) < 0.975
+    single = np.eye(40)[[0, 1]].mean(axis=0)
+    assert 0.3 < least_lacking(public, released + single, noise) < 0.5
+
+
+def test_a_certificate_has_the_last_weights_only():
+    young = X["age"] < 30
+    synth = build(power=0.5)
+    support_of(synth, X[~young], Y[~young], (X[young], Y[young]))
+    before = synth.privacy_.statements
+    synth.retrain(power=1.0).retrain(power=0.1)
+    lines = [s for s in synth.privacy_.statements if s.startswith(SUPPORT_LINES)]
+    size = f"{EFFECTIVE}: {synth.effective_size_:.0f} of {young.sum()}"
+    assert [line.split(":")[0] for line in lines] == [HARDLY, EFFECTIVE]
+    assert lines[-1] == size
+    assert size not in before
+    assert len(synth.privacy_.statements) == len(before)
+
+
+@pytest.mark.parametrize("how", [{}, BY_STEPS, ON_PIXELS])
+def test_a_certificate_states_what_steps_do_not_measure(how):
+    is_by_steps = bool(how)
+    synth, rows = build(schema=None, classes=None, **how), NUMBERS
+    if "lens" in how:
+        rows = PIXELS[:200]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UncountedColumnsWarning)
+        synth.fit(rows, public_data=rows)
+    assert (NOT_MEASURED in synth.privacy_.statements) == is_by_steps
+    assert "no release counts the values of column" not in str(synth.privacy_)
+    synth.retrain(power=0.1)
+    assert synth.privacy_.statements.count(NOT_MEASURED) == is_by_steps
+
+
 @pytest.mark.parametrize(
     ("params", "public_data", "message"),
     [
@@ -310,7 +437,7 @@ def test_draws_are_as_frequent_as_weights():
     model = RatioModel(PublicItems({}), weights, np.array([0.4, 0.6]))
     rng = np.random.default_rng(0)
     labels = np.repeat([0, 1], [400, 600])
-    rows = model.draw(labels, is_replacing=True, rng=rng)
+    rows = model.draw(labels, is_replacing=True, rng=rng, names=["one", "two"])
     assert np.bincount(rows[:400], minlength=3).tolist() == [100, 300, 0]
     assert np.bincount(rows[400:], minlength=3).tolist() == [0, 200, 400]
 

@@ -1,6 +1,6 @@
 """Public items with weights, drawn again as synthetic rows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,12 +100,18 @@ class RatioModel:
     has_relations = True
 
     def draw(
-        self, labels: NDArray[np.integer[Any]], *, is_replacing: bool, rng: Generator
+        self,
+        labels: NDArray[np.integer[Any]],
+        *,
+        is_replacing: bool,
+        rng: Generator,
+        names: Sequence[str],
     ) -> NDArray[np.intp]:
         """Return the item for each label.
 
         With replacement, the number of draws of an item differs from its expectation by
-        less than one. Without, heavy items are more likely to be drawn.
+        less than one. Without, heavy items are more likely to be drawn. Errors name a
+        label by ``names``.
         """
         rows = np.empty(len(labels), dtype=np.intp)
         is_unused = np.ones(len(self.weights), dtype=bool)
@@ -113,11 +119,17 @@ class RatioModel:
             of_label = np.flatnonzero(labels == label)
             weights = self.weights[:, label] * (1.0 if is_replacing else is_unused)
             n_available = int((weights > 0).sum())
-            if not n_available or not (is_replacing or len(of_label) <= n_available):
+            if not self.weights[:, label].any():
                 raise ValueError(
-                    f"Asked for {len(of_label)} rows of class number {label}, and "
-                    f"public rows have {n_available}. Draw fewer, with "
-                    "`replace=True`, or of classes that public rows have."
+                    f"Asked for {len(of_label)} rows with {names[label]}, and no "
+                    "public row has it. Draw rows of labels that public rows have, or "
+                    "add public rows."
+                )
+            if not is_replacing and len(of_label) > n_available:
+                raise ValueError(
+                    f"Asked for {len(of_label)} rows with {names[label]}, and public "
+                    f"rows have {n_available} that are not drawn yet. Draw fewer, or "
+                    "with `replace=True`."
                 )
             if is_replacing:
                 chosen = systematic(weights, len(of_label), rng=rng)

@@ -18,7 +18,7 @@ from skdpgen.exceptions import SupportWarning
 from skdpgen.features import FourierFeatures
 from skdpgen.lenses import Lens
 from skdpgen.networks import Discriminator, ImageDiscriminator
-from skdpgen.privacy import Counts, Histograms, Vectors
+from skdpgen.privacy import Counts, Histograms, Release, Vectors
 from skdpgen.synthesizers.adversarial import game_share, release_start
 from skdpgen.synthesizers.embedding import (
     Labelled,
@@ -190,8 +190,8 @@ def one_hot(codes: NDArray[Any], sizes: Sequence[int]) -> Any:
 # Whether public rows cover the private ones: computed from releases only.
 
 # Public rows lack a value if its public share is below RARE_FACTOR times its released
-# share, which must exceed SURE stds of its noise. A column is named in the warning if
-# such values have at least MISSING_PART of the private rows.
+# share, which must exceed SURE stds of its noise. A column, or the target, is named in
+# the warning if such values have more than MISSING_PART of the private rows.
 MISSING_PART, SURE = 0.05, 4.0
 RARE_FACTOR = 0.2
 LEAST_EFFECTIVE = (
@@ -199,13 +199,23 @@ LEAST_EFFECTIVE = (
 )
 CODE = "code of a lens"
 MOST_NAMED = 5  # columns in the text of a warning
+HARDLY, EFFECTIVE = (
+    "values that public rows hardly have",
+    "effective number of public rows",
+)
+SUPPORT_LINES = HARDLY, EFFECTIVE  # how statements begin that depend on weights
 LACKING = (
     "Private rows have values that public rows hardly have, and samples will lack: {}. "
-    "Add public rows that have them, or use a method that needs none."
+    "Shares are of the private rows. Add public rows that have these values, or use a "
+    "method that needs none."
 )
 FLAT = (
     "Only about {:.0f} of {} public rows count: the others are unlike private rows. "
     "Samples repeat those; public rows more like the private ones would help."
+)
+NOT_MEASURED = (
+    "it is not known whether public rows cover the private ones: training by DP-SGD "
+    "releases no counts of values"
 )
 
 
@@ -221,7 +231,7 @@ def calibration(
     released, codes = ratio.released, ratio.matrix
     n_classes, n_codes = released.means.shape
     names: list[tuple[Any, str | int]] = [
-        (name, cell) for name, column in cells.items() for cell in _cell_names(column)
+        (name, cell) for name, column in cells.items() for cell in cell_names(column)
     ]
     names = names or [(CODE, j) for j in range(n_codes)]
     public, weighted = (np.asarray(codes.T @ w).T for w in (ratio.base, weights))
@@ -241,43 +251,106 @@ def calibration(
     )
 
 
-def warn_about_support(table: pd.DataFrame | None, weights: Floats) -> list[str]:
+def warn_about_support(measured: MeasuredRatio, weights: Floats) -> list[str]:
     """Warn if public rows do not cover the private ones; return statements."""
     lines = []
     n, size = len(weights), effective_size(weights)
-    if table is not None and table["column"].iloc[0] != CODE:
-        lacking = _columns_lacking(table)
-        if lacking:
-            listed = ", ".join(
-                f"{name} ({part:.0%})" for name, part in lacking[:MOST_NAMED]
-            )
-            listed += ", ..." * (len(lacking) > MOST_NAMED)
-            lines.append(f"values that public rows hardly have: {listed}")
-            warn_caller(LACKING.format(listed), SupportWarning)
+    lacking = [*_target_lacking(measured), *_columns_lacking(measured)]
+    if lacking:
+        listed = ", ".join(  # rounded down, for "at least" to hold
+            f"{name} (at least {math.floor(100 * part)}%)"
+            for name, part in lacking[:MOST_NAMED]
+        )
+        listed += ", ..." * (len(lacking) > MOST_NAMED)
+        lines.append(f"{HARDLY}: {listed}")
+        warn_caller(LACKING.format(listed), SupportWarning)
     if size < LEAST_EFFECTIVE * n:
         warn_caller(FLAT.format(size, n), SupportWarning)
-    return [*lines, f"effective number of public rows: {size:.0f} of {n}"]
+    return [*lines, f"{EFFECTIVE}: {size:.0f} of {n}"]
 
 
-def _columns_lacking(table: pd.DataFrame) -> list[tuple[Any, float]]:
+def _columns_lacking(measured: MeasuredRatio) -> list[tuple[Any, float]]:
     """Return columns with values that public rows hardly have, and their share."""
-    lacking = []
-    cells = table.groupby(["column", "cell"], sort=False).agg(
-        public=("public", "sum"),
-        released=("released", "sum"),
-        noise=("noise", lambda stds: math.sqrt(float((stds**2).sum()))),
+    ratio = measured.ratio
+    assert ratio is not None
+    if ratio.released is None or not ratio.sizes:  # by DP-SGD, or images
+        return []
+    shares = (
+        np.asarray(ratio.matrix.T @ ratio.base.sum(axis=1)),
+        ratio.released.means.sum(axis=0),
+        np.sqrt(ratio.released.variances.sum(axis=0)),
     )
-    for name, column in cells.groupby(level="column", sort=False):
-        hardly = column["released"] > column["public"] / RARE_FACTOR
-        surely = column["released"] > SURE * column["noise"]
-        part = float(column["released"][hardly & surely].sum())
-        noise = SURE * float(np.sqrt((column["noise"][hardly & surely] ** 2).sum()))
-        if part - noise > MISSING_PART:
-            lacking.append((name, min(part, 1.0)))
+    ends = np.cumsum(ratio.sizes)[:-1]
+    columns = zip(*(np.split(part, ends) for part in shares), strict=True)
+    parts = [least_lacking(*column) for column in columns]
+    lacking = [
+        (name, part)
+        for name, part in zip(measured.cells, parts, strict=True)
+        if part > MISSING_PART
+    ]
     return sorted(lacking, key=lambda column: -column[1])
 
 
-def _cell_names(cells: Cells) -> list[str]:
+def _target_lacking(measured: MeasuredRatio) -> list[tuple[str, float]]:
+    """Return the target, and the share of its labels that public rows hardly have.
+
+    Labels of a target of numbers are its bins. Public rows without labels take them
+    from released counts, so they lack none.
+    """
+    ratio, release = measured.ratio, measured.release
+    assert ratio is not None
+    is_labelled = int((ratio.base > 0).sum(axis=1).max()) == 1
+    if release is None or len(ratio.totals) < 2 or not is_labelled:
+        return []
+    counts, noise = _class_counts(release, ratio.sizes)
+    n_rows = float(ratio.totals.sum())
+    noises = np.full(len(counts), noise / n_rows)
+    part = least_lacking(ratio.base.sum(axis=0), counts / n_rows, noises)
+    return [("the target", part)] if part > MISSING_PART else []
+
+
+def _class_counts(release: Release, sizes: Sequence[int]) -> tuple[Floats, float]:
+    """Return the released rows of each class, and the noise of each count.
+
+    They are not denoised: denoised counts are never below 0, so their sum over many
+    empty classes would be too large. The histogram of each column has all rows of a
+    class, with a variance in proportion to its cells.
+    """
+    if Key.CLASSES in release.values:
+        noise = release.noise_std[Key.CLASSES]
+        return np.asarray(release.values[Key.CLASSES][:, 0]), float(noise)
+    blocks = np.split(release.values[Key.COLUMNS], np.cumsum(sizes)[:-1], axis=1)
+    precisions = 1.0 / np.asarray(sizes)
+    sums = np.array([block.sum(axis=1) for block in blocks])  # (columns, classes)
+    noise = float(release.noise_std[Key.COLUMNS]) / math.sqrt(precisions.sum())
+    return np.asarray(precisions @ sums / precisions.sum()), noise
+
+
+def least_lacking(public: Floats, released: Floats, noise: Floats) -> float:
+    """Return a share that private rows at least have where public ones hardly are.
+
+    It is the larger one of two sums, each less ``SURE`` stds of its noise. One is over
+    cells that each exceed the noise. The other one is over the cells with the fewest
+    public rows: these are chosen from public rows only, so no noise is selected.
+
+    Examples
+    --------
+    >>> private = np.full(20, 0.05)
+    >>> round(least_lacking(np.eye(20)[0], private, np.full(20, 0.02)), 2)
+    0.6
+    """
+    is_sure = (released > public / RARE_FACTOR) & (released > SURE * noise)
+    order = np.argsort(public, kind="stable")
+    is_rare = np.zeros(len(public), dtype=bool)
+    is_rare[order] = np.cumsum(public[order]) <= RARE_FACTOR * MISSING_PART
+    bounds = [
+        float(released[cells].sum() - SURE * np.linalg.norm(noise[cells]))
+        for cells in (is_sure, is_rare)
+    ]
+    return min(max(bounds), 1.0)
+
+
+def cell_names(cells: Cells) -> list[str]:
     """Return a name for each cell: its category, or where its interval begins."""
     if isinstance(cells, CategoryCells):
         names = [str(category) for category in cells.categories]
