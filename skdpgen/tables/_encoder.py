@@ -14,7 +14,14 @@ from skdpgen.tables._frames import array_series, pandas_kind, plain_array, read_
 from skdpgen.tables._layout import PIXELS, TARGET, Kind, Layout
 from skdpgen.tables._line import AskedCells, DigitCells
 from skdpgen.tables._text_columns import read_column
-from skdpgen.tables._values import Codes, Floats, TokenColumn, Values, read_values
+from skdpgen.tables._values import (
+    Codes,
+    Floats,
+    TokenColumn,
+    Values,
+    read_text_of_numbers,
+    read_values,
+)
 from skdpgen.utils import (
     Key,
     asked,
@@ -342,11 +349,10 @@ def _target_series(y: Any) -> tuple["pd.Series[Any]", Layout | None]:
 
 
 def read_labels(series: Any, layout: Layout | None, task: str) -> Values | None:
-    """Return labels as values; of a regression as numbers."""
+    """Return labels as values; of a regression as numbers, or as text of numbers."""
     if series is None or layout is None:
         return None
     kind = layout.kinds[0]
-    is_number = kind in (Kind.FLOAT, Kind.DATETIME) or task == "regression"
-    if is_number and task != "classification":
-        return read_values(series, Kind.FLOAT if kind is Kind.TEXT else kind)
+    if kind is Kind.TEXT and task == "regression":
+        return read_text_of_numbers(series)
     return read_values(series, kind)

@@ -101,6 +101,32 @@ def read_values(series: "pd.Series[Any]", kind: Kind) -> Values:
     return Numbers(np.array(numbers, dtype=np.float64))
 
 
+def read_text_of_numbers(series: "pd.Series[Any]") -> TokenColumn:
+    """Read text as it is, since a release may find its form, and all else as numbers.
+
+    Objects such as True or Fraction are numbers by their own code, not by their text.
+
+    Examples
+    --------
+    >>> column = read_text_of_numbers(pd.Series(["7 kg", True, None], dtype=object))
+    >>> column.values, column.codes
+    (('7 kg', '1.0'), array([ 0,  1, -1]))
+    """
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        listed = read_text_of_numbers(pd.Series(series.cat.categories))
+        places = series.cat.codes.to_numpy(dtype=np.int64)
+        codes = np.append(listed.codes, -1)[places]
+        return TokenColumn(codes, listed.values, listed.marks)
+    if isinstance(series.dtype, pd.ArrowDtype):
+        series = _without_dictionary(series)
+    if _is_arrow_text(series.dtype):
+        return _read_arrow_tokens(series)
+    cells = np.empty(len(series), dtype=object)
+    with warnings.catch_warnings(action="ignore"):  # by the code of a cell
+        cells[:] = [v if issubclass(type(v), str) else _number(v) for v in series]
+    return _read_tokens(pd.Series(cells))
+
+
 def _without_dictionary(series: "pd.Series[Any]") -> "pd.Series[Any]":
     """Replace the codes of a dictionary array of Arrow by its values."""
     from pyarrow import types

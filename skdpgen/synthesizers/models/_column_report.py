@@ -510,6 +510,13 @@ def _of_column(
     return Loss(start + outcome, "Set `nullable=True`, or mend the description.", True)
 
 
+TEXT_OF_NUMBERS = (
+    "Convert y to numbers. As text, it is read as plain numbers such as 70.1, or "
+    "without a target in the schema in the usual form that most rows have, such as "
+    "70.1 kg."
+)
+
+
 def _of_target(key: str, share: str, line: "pd.Series[Any]", facts: Facts) -> Loss:
     """State a loss of the target."""
     start = f"target: {share} of the rows "
@@ -526,6 +533,9 @@ def _of_target(key: str, share: str, line: "pd.Series[Any]", facts: Facts) -> Lo
     if facts.task == "regression":
         outcome = "have no number as their target, and were left out"
         advice = "Give y without missing values, or leave y out."
+        assert facts.target_layout is not None
+        if facts.target_layout.is_text(0):
+            advice = TEXT_OF_NUMBERS
         return Loss(start + outcome, advice, True, NO_LABEL)
     outcome = "have a label that is missing or none of the classes, and were left out"
     advice = "Check `classes`, and whether y holds classes at all."

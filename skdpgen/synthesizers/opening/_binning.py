@@ -707,7 +707,8 @@ def least_left(known: Known, ledger: Ledger, n_rows: int) -> float:
         bins = share_for(structure, n_rows * BIN_STD, ledger, BIN_SHARES)
     remaining -= 0.0 if is_public else COUNT_SHARE
     remaining -= CLASS_SHARE * known.has_unknown_classes
-    remaining -= LOOK_SHARES[1] * known.may_say_a_number
+    is_text_read = known.may_say_a_number or known.is_text_of_numbers
+    remaining -= LOOK_SHARES[1] * is_text_read
     if n_unknown:  # all three releases of discovery
         return remaining - first - LOOK_SHARES[1]
     are_images = known.kinds.keys() <= {TARGET}

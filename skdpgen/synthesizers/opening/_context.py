@@ -255,6 +255,7 @@ def _in_words(value: Any) -> str:
 
 IS_NUMBER = "y: no few integers carry most rows, so it is taken as a number"
 SAYS_NUMBERS = "y: its text says numbers, most of them rare, so it is taken as a number"
+DRAWN_PLAIN = "y: text in the form {!r}, found privately; drawn as plain numbers"
 EXPOSED = "delta exceeds 1 / rows: it may expose a row outright"
 LARGE_DELTA = (
     "delta={:g} is above one over the number of rows, {:.2g}: it may expose a row "
@@ -390,9 +391,7 @@ class Opening:
                 is_exact_enough = threshold < n_rows * CLASS_SEEN
                 is_number = is_exact_enough and not are_classes(label_counts, n_rows)
                 if known.may_say_a_number:  # a second release, for text only
-                    is_number = is_number and target_says_numbers(
-                        self.rows, self.ledger, n_rows
-                    )
+                    is_number = is_number and self._read_numbers_of_target(n_rows)
                 elif not known.may_be_a_number:
                     is_number = False
                 if is_number:
@@ -402,6 +401,8 @@ class Opening:
                 else:
                     classes = parse_classes(label_counts, self.rows.target_layout)
                     text = f"{len(label_counts)} discovered privately"
+            elif known.is_text_of_numbers:
+                self._read_numbers_of_target(n_rows, is_given=True)
             if self.holds_images:
                 pixels = release_pixel_range(self.rows, self.ledger, n_rows)
             columns, unknown, self.seen, self.lines = discover_columns(
@@ -448,6 +449,18 @@ class Opening:
             finer=unknown.finer,
             pixels=pixels,
         )
+
+    def _read_numbers_of_target(self, n_rows: float, *, is_given: bool = False) -> bool:
+        """Read text of the target in the form that a release finds, if it finds one."""
+        written = target_says_numbers(self.rows, self.ledger, n_rows, is_given=is_given)
+        if written is None:
+            return False
+        self.rows.read_as({TARGET: written})
+        if self.public is not None:
+            self.public.read_as({TARGET: written})
+        if written.format is not None:
+            self.statements.append(DRAWN_PLAIN.format(written.format))
+        return True
 
     def _described(self, n_rows: float) -> dict[Any, Column]:
         """Describe columns by public rows, unless private rows contradict them."""

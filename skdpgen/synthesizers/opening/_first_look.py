@@ -225,8 +225,13 @@ def _with_listed_values(rows: Rows) -> set[Any]:
     return {name for name, dtype in pairs if lists_categories(dtype)}
 
 
-def target_says_numbers(rows: Rows, ledger: Ledger, n_rows: float) -> bool:
-    """Release the types of cells of a text target; return whether most are numbers.
+def target_says_numbers(
+    rows: Rows, ledger: Ledger, n_rows: float, *, is_given: bool = False
+) -> Numeric | None:
+    """Release the types of cells of a text target; return how most write numbers.
+
+    Nine in ten cells must be numbers, and none may be codes. If it is given that the
+    target is a number, its form is all that is asked, and half of the cells decide it.
 
     Each row is in one cell of one histogram. So replacing a row moves it by at most
     sqrt(2), and adding or removing one by at most 1, as ``OneHot(1)`` states.
@@ -237,7 +242,7 @@ def target_says_numbers(rows: Rows, ledger: Ledger, n_rows: float) -> bool:
     delta = sensitivity(structure, ledger.budget.adjacency)
     std = ledger.noise_std(share=share, sensitivity=delta)
     if std > BLURRED * n_rows:
-        return False
+        return None
     released = release(
         rows.batches({TARGET: grid}),
         {Key.COLUMNS: Histograms((grid.n_cells,))},
@@ -248,13 +253,12 @@ def target_says_numbers(rows: Rows, ledger: Ledger, n_rows: float) -> bool:
     counts = by_column(released, {TARGET: grid})[TARGET]
     present = n_rows - counts[Says.NOTHING]
     noise = SURE * std
-    enough = max(MOST * present - noise, 0.5 * present + noise, SEEN * std)
+    enough = max(0.5 * present + noise, SEEN * std)
     is_padded = counts[Says.PADDED] >= SOME * present + SURER * std
+    if not is_given:
+        enough = math.inf if is_padded else max(MOST * present - noise, enough)
     numbers = numbers_of(counts[NUMBERS_FROM:], std)
-    is_number = numbers.n_read > enough and not is_padded
-    if is_number:
-        rows.read_as({TARGET: _written(numbers)})
-    return bool(is_number)
+    return _written(numbers) if numbers.n_read > enough else None
 
 
 def counted_texts(unknown: Unknown) -> tuple[Any, ...]:

@@ -242,6 +242,7 @@ class Known:
     is_asked: bool = False
     is_text_asked: bool = False  # a text target may turn out as numbers
     rules: tuple[Rule, ...] = ()
+    is_text_of_numbers: bool = False  # whose form is left to discovery
 
     @classmethod
     def of(cls, rows: Rows, schema: Schema, classes: Any, task: str) -> "Known":
@@ -266,8 +267,10 @@ class Known:
         is_auto = task == "auto" and target is not None and classes is None
         kind = target.kinds[0] if target is not None else None
         is_asked = is_auto and kind is Kind.INTEGER
-        is_text_asked = (
-            is_auto and kind is Kind.TEXT and isinstance(rows.layout, Layout)
+        is_text = kind is Kind.TEXT and isinstance(rows.layout, Layout)
+        is_text_asked = is_auto and is_text
+        is_text_of_numbers = (
+            is_text and resolved_task == "regression" and schema.target is None
         )
         return cls(
             resolved_task,
@@ -280,6 +283,7 @@ class Known:
             is_asked,
             is_text_asked,
             tuple(schema.rules),
+            is_text_of_numbers,
         )
 
     @property
