@@ -194,6 +194,14 @@ class CategoryCells:
         """Return a cell for each value."""
         missing = self.n_known if self.nullable else -1
         unlisted = missing if self.other is None else self.other
+        if isinstance(values, Numbers) and values.whole is not None:
+            places: dict[int | None, int] = {}
+            for i, category in enumerate(self.categories):
+                places.setdefault(_as_whole(category), i)
+            distinct, rows = np.unique(values.whole, return_inverse=True)
+            found = [places.get(number, unlisted) for number in distinct.tolist()]
+            codes = np.array(found, dtype=np.int64)[rows]
+            return np.where(np.isnan(values.values), missing, codes)
         if isinstance(values, Numbers):
             numbered = [(as_float(c), i) for i, c in enumerate(self.categories)]
             pairs = sorted((c, i) for c, i in numbered if not np.isnan(c))
@@ -554,6 +562,23 @@ def encode_all(
 
 def _is_ordinal(column: Categorical) -> bool:
     return type(column).__name__ == "Ordinal"
+
+
+def _as_whole(value: Any) -> int | None:
+    """Return a category as a whole number without rounding; None of all else.
+
+    Examples
+    --------
+    >>> _as_whole("1152921504606846977"), _as_whole(2.0), _as_whole(2.5)
+    (1152921504606846977, 2, None)
+    """
+    number = as_float(value)
+    if not number.is_integer():  # nor is infinity
+        return None
+    try:
+        return int(value)
+    except ValueError:  # text such as 2.0
+        return int(number)
 
 
 def as_float(value: Any) -> float:

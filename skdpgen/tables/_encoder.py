@@ -21,6 +21,7 @@ from skdpgen.tables._values import (
     Values,
     read_text_of_numbers,
     read_values,
+    read_whole_labels,
 )
 from skdpgen.utils import (
     Key,
@@ -46,6 +47,10 @@ def as_tokens(values: Values) -> TokenColumn:
     """Return values as codes into distinct texts."""
     if isinstance(values, TokenColumn):
         return values
+    if values.whole is not None:
+        codes, distinct = pd.factorize(values.whole)
+        codes = np.where(np.isnan(values.values), -1, codes)
+        return TokenColumn(codes.astype(np.int64), tuple(map(str, distinct)))
     codes, distinct = pd.factorize(values.values, use_na_sentinel=True)
     text = (repr(int(v)) if v == int(v) else repr(float(v)) for v in distinct)
     return TokenColumn(codes.astype(np.int64), tuple(text))
@@ -355,4 +360,6 @@ def read_labels(series: Any, layout: Layout | None, task: str) -> Values | None:
     kind = layout.kinds[0]
     if kind is Kind.TEXT and task == "regression":
         return read_text_of_numbers(series)
+    if kind is Kind.INTEGER and task != "regression":
+        return read_whole_labels(series)
     return read_values(series, kind)

@@ -92,6 +92,14 @@ class Layout:
         """
         return tuple(map(_limits, self.dtypes))
 
+    @property
+    def holds_more(self) -> tuple[tuple[bool, bool], ...]:
+        """Whether each dtype holds whole numbers below and above its limits.
+
+        The few that float64 rounds to a limit do not count.
+        """
+        return tuple(map(_holds_more, self.dtypes))
+
     def is_text(self, column: int) -> bool:
         """Whether values of a column are objects rather than numbers."""
         return self.kinds[column] is Kind.TEXT
@@ -121,9 +129,30 @@ def _limits(dtype: str) -> tuple[float, float] | None:
     if match.group().startswith("float"):
         largest = float(np.finfo(match.group()).max)
         return -largest, largest
-    is_signed, n_bits = not dtype.startswith("u"), int(dtype.partition("int")[2])
+    is_signed, n_bits = _bits_of(dtype)
     highest = min(2 ** (n_bits - is_signed) - 1, LARGEST)
     return -(2 ** (min(n_bits, 64) - 1)) if is_signed else 0, highest
+
+
+def _holds_more(dtype: str) -> tuple[bool, bool]:
+    """Return whether a dtype holds whole numbers below and above its limits.
+
+    Examples
+    --------
+    >>> _holds_more("int64"), _holds_more("UInt64"), _holds_more("Int128")
+    ((False, False), (False, True), (True, True))
+    """
+    dtype = _native(dtype).lower().removesuffix("[pyarrow]")
+    match = NUMBER.fullmatch(dtype)
+    if match is None or dtype.startswith("float"):
+        return False, False
+    is_signed, n_bits = _bits_of(dtype)
+    return is_signed and n_bits > 64, n_bits - is_signed > 63
+
+
+def _bits_of(dtype: str) -> tuple[bool, int]:
+    """Return whether a dtype of whole numbers has a sign, and its number of bits."""
+    return not dtype.startswith("u"), int(dtype.partition("int")[2])
 
 
 def _native(dtype: str) -> str:

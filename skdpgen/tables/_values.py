@@ -30,13 +30,22 @@ EPOCH_SECONDS = 946_684_800.0  # 2000-01-01, since 1970
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """Numbers, times (seconds since 2000) or truth values; NaN is missing."""
+    """Numbers, times (seconds since 2000) or truth values; NaN is missing.
+
+    Parameters
+    ----------
+    values : ndarray of float64
+    whole : ndarray of int64 or uint64, or None, default=None
+        The same without rounding, for labels; any number where a row is missing.
+    """
 
     values: Floats
+    whole: NDArray[Any] | None = None
 
     def __getitem__(self, rows: slice | Codes) -> "Numbers":
         """Return some of the rows."""
-        return Numbers(self.values[rows])
+        whole = None if self.whole is None else self.whole[rows]
+        return Numbers(self.values[rows], whole)
 
 
 class Mark(StrEnum):
@@ -99,6 +108,33 @@ def read_values(series: "pd.Series[Any]", kind: Kind) -> Values:
     with warnings.catch_warnings(action="ignore"):  # by the code of a cell
         numbers = [_number(value) for value in series]
     return Numbers(np.array(numbers, dtype=np.float64))
+
+
+def read_whole_labels(series: "pd.Series[Any]") -> Values:
+    """Read labels of a whole-number dtype; float64 would merge those beyond 2**53.
+
+    Examples
+    --------
+    >>> labels = read_whole_labels(pd.Series([2**60, 2**60 + 1]))
+    >>> labels.values == 2**60, labels.whole - 2**60
+    (array([ True,  True]), array([0, 1]))
+    """
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        listed = read_whole_labels(pd.Series(series.cat.categories))
+        if not isinstance(listed, Numbers) or listed.whole is None:
+            return read_values(series, Kind.INTEGER)
+        codes = series.cat.codes.to_numpy(dtype=np.int64)
+        values = np.append(listed.values, np.nan)[codes]
+        return Numbers(
+            values, np.append(listed.whole, listed.whole.dtype.type(0))[codes]
+        )
+    numbers = read_values(series, Kind.INTEGER)
+    is_whole = types.is_integer_dtype(series.dtype)
+    if not isinstance(numbers, Numbers) or not is_whole:
+        return numbers
+    is_signed = not types.is_unsigned_integer_dtype(series.dtype)
+    dtype: Any = np.int64 if is_signed else np.uint64
+    return Numbers(numbers.values, series.to_numpy(dtype=dtype, na_value=0))
 
 
 def read_text_of_numbers(series: "pd.Series[Any]") -> TokenColumn:

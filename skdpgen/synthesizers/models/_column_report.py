@@ -335,6 +335,7 @@ FALSE_ALARMS = 1e-6  # chance that a fit states a loss where there is none
 RANGE = 2.0  # standard errors around a share
 NOTHING = 0.1  # of the rows have a listed value: less than is usual
 NO_LABEL = "Rows without a label were left out"
+TOO_LARGE = "Whole numbers are too large"
 PIXELS = object()  # in the place of a column
 MOSTLY = 0.8  # of the images are dark for certain: more than is usual
 SURELY = 5.0  # noise stds, where a wrong alarm would blame what is right
@@ -421,7 +422,8 @@ def losses(
     for name, key, share, noise in significant:
         if name in contradicted or (key == "unread" and name in gaps):
             continue
-        if name in facts.schema.columns and _is_at_limit(name, key, facts):
+        is_at_limit = name in facts.schema.columns and _is_at_limit(name, key, facts)
+        if is_at_limit and not _holds_more(name, key, facts):
             continue
         if key == "dark" and share - RANGE * noise <= MOSTLY:
             continue
@@ -430,6 +432,8 @@ def losses(
             stated.append(_of_pixels(key, range_, facts))
         elif name is TARGET:
             stated.append(_of_target(key, range_, target, facts))
+        elif is_at_limit:
+            stated.append(_of_limit(name, key, range_, facts))
         else:
             stated.append(_of_column(name, key, range_, table.loc[name], facts))
     return stated
@@ -456,6 +460,12 @@ def _is_at_limit(name: Hashable, key: str, facts: Facts) -> bool:
     return bool(lower <= limits[0] if key == "below" else upper >= limits[1])
 
 
+def _holds_more(name: Hashable, key: str, facts: Facts) -> bool:
+    """Return whether a dtype holds numbers beyond its limit, as uint64 does."""
+    layout: Any = facts.layout
+    return bool(layout.holds_more[layout.names.index(name)][key == "above"])
+
+
 def _loss_shares(
     name: Hashable, line: "pd.Series[Any]"
 ) -> list[tuple[Any, str, float, float]]:
@@ -465,6 +475,18 @@ def _loss_shares(
         for key, noise in KEYS.items()
         if key in line and line[key] is not None
     ]
+
+
+def _of_limit(name: Hashable, key: str, share: str, facts: Facts) -> Loss:
+    """State rows beyond the numbers that can be drawn, which a wider bound is not."""
+    end = "largest" if key == "above" else "least"
+    limit = bounds(facts.schema.columns[name])[key == "above"]
+    line = (
+        f"column {name!r}: {share} of the rows are {key} {limit:.0f}, the {end} whole "
+        "number that can be drawn, and were moved to it"
+    )
+    advice = "If they are identifiers, give them as text, or describe Regenerate()."
+    return Loss(line, advice, True, TOO_LARGE)
 
 
 def _of_column(
