@@ -142,6 +142,7 @@ def test_the_order_and_the_index_of_rows_do_not_show():
     "dtype", ["int8", "uint8", "uint64", "int64", "Int16", "UInt8"]
 )
 @pytest.mark.parametrize("epsilon", [1.0, float("inf")])
+@pytest.mark.filterwarnings("ignore:Whole numbers are too large")  # of uint64
 def test_whole_numbers_stay_within_their_dtype(dtype, epsilon):
     info = np.iinfo(dtype.lower())
     extremes = np.array([info.min, 0, 1, info.max] * 500, dtype=dtype.lower())
