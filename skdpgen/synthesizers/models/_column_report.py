@@ -533,9 +533,9 @@ def _of_column(
 
 
 TEXT_OF_NUMBERS = (
-    "Convert y to numbers. As text, it is read as plain numbers such as 70.1, or "
-    "without a target in the schema in the usual form that most rows have, such as "
-    "70.1 kg."
+    "Give y without missing values, and as numbers. Text is read as plain numbers such "
+    "as 70.1, or without a target in the schema in a usual form that most rows have, "
+    "such as 70.1 kg."
 )
 
 
