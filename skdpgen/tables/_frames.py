@@ -542,7 +542,7 @@ def _stored_times(stamps: NDArray[np.datetime64]) -> NDArray[np.datetime64]:
 def _distinct(columns: Iterable[Hashable]) -> tuple[Any, ...]:
     names = tuple(columns)
     if len(set(names)) < len(names):
-        repeated = sorted({repr(n) for n in names if names.count(n) > 1})
+        repeated = sorted({str(n) or "''" for n in names if names.count(n) > 1})
         raise SchemaError(
             f"Column names must be distinct. Got {', '.join(repeated)} twice; "
             "rename the columns."

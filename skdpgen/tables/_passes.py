@@ -32,8 +32,11 @@ class Part:
         if is_image(X):
             return cls(*read_images(X))
         table, layout = read_table(X)
-        if pd.isna(pd.Series(layout.names, dtype=object)).any():
-            raise SchemaError("Each column must have a name. Got None or NaN; name it.")
+        if any(
+            name is not None and pd.api.types.is_scalar(name) and pd.isna(name)
+            for name in layout.names
+        ):  # which equal nothing, not even themselves
+            raise SchemaError("Each column must have a name. Got NaN or NA; name it.")
         return cls(table, layout)
 
     @property

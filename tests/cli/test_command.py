@@ -102,10 +102,17 @@ def test_parquet_keeps_its_dtypes(folder, tmp_path):
     run("fit", folder / "people.parquet", "--target", "status", "--out", tmp_path / "m",
         "--quiet", "--method", "independent")  # fmt: skip
     run("sample", tmp_path / "m", "-o", tmp_path / "s.parquet")
+    pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     real = parquet.read_schema(folder / "people.parquet")
     drawn = parquet.read_schema(tmp_path / "s.parquet")
-    assert drawn.types == real.types
+    without_order = [  # of words that were discovered
+        pyarrow.dictionary(one.index_type, one.value_type)
+        if pyarrow.types.is_dictionary(one)
+        else one
+        for one in real.types
+    ]
+    assert drawn.types == without_order
 
 
 def test_a_schema_is_made_filled_in_and_used(folder, tmp_path):

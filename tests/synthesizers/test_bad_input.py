@@ -100,8 +100,8 @@ WRONG_TABLES = {
         SchemaError,
         r"order of the schema.*Got late_payments.*reorder",
     ),
-    "duplicates": (X[["age", "age"]], Y, SchemaError, r"distinct. Got 'age' twice"),
-    "no name": (X.rename(columns={"age": None}), Y, SchemaError, r"must have a name"),
+    "duplicates": (X[["age", "age"]], Y, SchemaError, r"distinct. Got age twice"),
+    "NaN": (X.rename(columns={"age": np.nan}), Y, SchemaError, r"must have a name"),
     "NA": (X.rename(columns={"age": pd.NA}), Y, SchemaError, r"must have a name"),
     "y shorter": (X, Y[:-1], ValueError, r"one label a row.*inconsistent"),
     "y wide": (X, np.zeros((300, 2)), ValueError, r"y should be a 1d array"),
@@ -288,3 +288,11 @@ def test_a_budget_may_be_of_any_kind_of_number():
         mu = PrivacyBudget(epsilon, np.float64(1e-5)).mu
         assert mu == pytest.approx(0.268, abs=1e-3)
         assert plan(1000, 5, epsilon).epsilon == 1
+
+
+def test_a_column_may_be_called_none():
+    """Beside names of text it was taken for NaN, after the budget was spent."""
+    X = pd.DataFrame(np.zeros((300, 2)), columns=pd.Index([None, "b"], dtype=object))
+    synth = DPIndependentSynthesizer(epsilon=100.0).fit(X)
+    assert list(synth.columns_.index) == [None, "b"]
+    assert list(synth.sample(5).columns) == [None, "b"]

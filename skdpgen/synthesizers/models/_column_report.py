@@ -128,7 +128,8 @@ def describe_columns(
             line |= dict(zip(UNREAD, unread[name], strict=True))
         lines[name] = line
     columns = [*LINE, *SHARES, *OUTSIDE, *UNREAD]
-    return pd.DataFrame.from_dict(lines, orient="index").reindex(columns=columns)
+    names = pd.Index(list(lines), dtype=object, tupleize_cols=False)  # None stays None
+    return pd.DataFrame(list(lines.values()), index=names, columns=columns)
 
 
 def describe_target(
