@@ -79,6 +79,8 @@ def restore_table(
             for name in present
         }
     )
+    if None in present:  # pandas takes it for NaN among names of text
+        frame.columns = pd.Index(present, dtype=object, tupleize_cols=False)
     if container == "pandas":
         return frame
     if container in ARRAYS:
