@@ -46,7 +46,7 @@ SPIKE = 4.5  # excess over the median at which a part keeps its own count
 ALONE = 4.0  # ratio to both neighbours at which a part holds one frequent value
 
 # Which cells are inside the range.
-UNUSUAL = 2.5  # octaves from one at which a size of numbers is less likely by e
+UNUSUAL = 5.0  # octaves from one at which a size of numbers is less likely by e
 CHANCE = 1e-3  # probability that noise alone fills any cell of a line
 TOGETHER, OTHER_SIGN = 3.0, 4.0  # evidence for a whole octave, of each sign
 HALF = 0.5  # of the rows in open cells
@@ -381,7 +381,7 @@ def _likeliest_cell(line: Line, rows: Floats, z: Floats) -> int:
     """
     zero = int(np.searchsorted(line.edges, 0.0, side="right")) - 1
     inside = np.arange(1, line.n_cells - 1)
-    inside = inside[rows[inside] > 0]
+    inside = inside[line.counts[inside] > 0]
     if not len(inside):
         return zero
     ends = np.abs([line.edges[inside], line.edges[inside + 1]])
