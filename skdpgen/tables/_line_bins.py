@@ -369,11 +369,11 @@ def _occupied_cells(line: Line, rows: Floats) -> Flags:
         is_full[octave] = True
     is_full[[0, -1]] = False
     if not is_full.any():
-        is_full[_likeliest_cell(line, rows, z)] = True
+        is_full[_likeliest_cell(line, z)] = True
     return np.asarray(is_full)
 
 
-def _likeliest_cell(line: Line, rows: Floats, z: Floats) -> int:
+def _likeliest_cell(line: Line, z: Floats) -> int:
     """Return where to start if no cell surely holds rows.
 
     There are a thousand cells up to 1e300, so the fullest is often one of pure noise.

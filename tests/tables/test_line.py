@@ -948,13 +948,13 @@ def test_without_evidence_a_size_that_is_usual_comes_first(is_time, start):
     counts = np.array([0.0, 0.0, 3.0, 0.0, 3.5, 0.0])
     variances, is_open = np.ones(6), np.zeros(6, bool)
     line = Line(edges, counts, variances, is_open, np.arange(6), is_time=is_time)
-    assert edges[_likeliest_cell(line, counts, counts)] == start
+    assert edges[_likeliest_cell(line, counts)] == start
 
 
 def test_without_any_count_a_line_starts_at_zero():
     edges = np.array([-np.inf, -1.0, 0.0, 1.0, np.inf])
     line = Line(edges, np.zeros(4), np.ones(4), np.zeros(4, bool), np.arange(4))
-    assert edges[_likeliest_cell(line, np.zeros(4), np.zeros(4))] == 0.0
+    assert edges[_likeliest_cell(line, np.zeros(4))] == 0.0
 
 
 def test_rows_beyond_an_end_that_no_cell_has_are_unknown():
