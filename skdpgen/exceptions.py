@@ -94,8 +94,8 @@ class UncountedColumnsWarning(UserWarning):
     """No release counts the values of some columns, so their shares may be far off.
 
     Missing values, special codes and rare categories may be drawn far too often, or
-    never. This follows from the settings of a method, not from the rows. Defaults
-    count the values of every column, but for training step by step.
+    never. This follows from the settings of a method, not from the rows. Default
+    settings count the values of every column.
     """
 
 

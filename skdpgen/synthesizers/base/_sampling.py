@@ -259,8 +259,8 @@ RARE = (
 )
 
 UNCOUNTED = (
-    "no release counts the values of column(s) {}: shares of missing, special and rare "
-    "values in samples follow none"
+    "no release counts the values of column(s) {}: missing, special and rare values "
+    "may have any share of the samples"
 )
 NOT_COUNTED = (
     "These settings release no counts of the values of column(s) {}. Samples may have "
