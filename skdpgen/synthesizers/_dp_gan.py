@@ -11,6 +11,7 @@ from skdpgen.lenses._lens_of import LensLike
 from skdpgen.privacy import Subsampling
 from skdpgen.synthesizers.adversarial import (
     check_public,
+    check_start,
     game_share,
     has_images,
     lens_of_game,
@@ -305,7 +306,8 @@ class DPGANSynthesizer(EmbeddingSynthesizer):
         return False
 
     def _without_effect(self, is_image: bool) -> dict[str, str]:
-        return parameters_without_effect(self.algorithm, self.start, is_image=is_image)
+        check_start(self.start, is_image=is_image)
+        return parameters_without_effect(self.algorithm)
 
     def _subsampling(self) -> Subsampling | None:
         """Return how steps sample rows; tables and images have the same settings."""

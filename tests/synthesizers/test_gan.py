@@ -212,7 +212,7 @@ def test_public_images_begin_the_game(has_labels):
         (FINETUNE, np.zeros((3, 9, 9)), "have one size"),
         ({"public_iter": 3}, None, "must be 1000 but for algorithm='finetune'"),
         ({"generator": Generator(max_iter=3)}, None, "discriminator__max_iter"),
-        ({"start": "columns"}, None, "start must be None but for tables"),
+        ({"start": "columns"}, None, r"'means', 'nothing' or None for images"),
     ],
 )
 def test_what_is_of_no_use_is_refused_before_anything_is_paid(
@@ -221,6 +221,13 @@ def test_what_is_of_no_use_is_refused_before_anything_is_paid(
     synth = made(DPGANSynthesizer, **params)
     with pytest.raises(ValueError, match=match):
         synth.fit(DIGITS, LABELS, public_data=public_data)
+    assert not hasattr(synth, "privacy_")
+
+
+def test_a_table_cannot_start_from_means():
+    synth = made(DPGANSynthesizer, start="means")
+    with pytest.raises(ValueError, match=r"'columns', 'nothing' or None for tables"):
+        synth.fit(X_EXAMPLE, Y_EXAMPLE)
     assert not hasattr(synth, "privacy_")
 
 

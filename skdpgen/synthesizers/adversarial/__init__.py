@@ -2,6 +2,7 @@
 
 from skdpgen.synthesizers.adversarial._game import (
     check_public,
+    check_start,
     game_share,
     has_images,
     lens_of_game,
@@ -14,6 +15,7 @@ from skdpgen.synthesizers.adversarial._game import (
 
 __all__ = [
     "check_public",
+    "check_start",
     "game_share",
     "has_images",
     "lens_of_game",

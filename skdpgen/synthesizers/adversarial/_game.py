@@ -443,9 +443,18 @@ def lens_of_game(algorithm: str, lens: LensLike | None) -> Lens | None:
     return lens_of("shipped" if lens is None else lens, needs_decoder=True)
 
 
-def parameters_without_effect(
-    algorithm: str, start: str | None, *, is_image: bool
-) -> dict[str, str]:
+def check_start(start: str | None, *, is_image: bool) -> None:
+    """Refuse to start a table from means, or images from columns."""
+    wrong, kind = ("columns", "images") if is_image else ("means", "tables")
+    if start == wrong:
+        taken = "'means'" if is_image else "'columns'"
+        raise ValueError(
+            f"start must be {taken}, 'nothing' or None for {kind}. Got {start!r} "
+            "instead."
+        )
+
+
+def parameters_without_effect(algorithm: str) -> dict[str, str]:
     """Return parameters without effect, each with the setting that would use it."""
     on_release = "methods that train on a release"
     unused = dict.fromkeys(("precision", "early_stopping", "optimizer"), on_release)
@@ -455,8 +464,6 @@ def parameters_without_effect(
         unused["public_iter"] = "algorithm='finetune'"
     if algorithm == "latent":
         unused |= dict.fromkeys(("pooling", "network"), "algorithm='scratch'")
-    if start == ("columns" if is_image else "means"):
-        unused["start"] = "images" if start == "means" else "tables"
     return unused
 
 
