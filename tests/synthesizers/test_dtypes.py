@@ -423,3 +423,25 @@ def test_an_order_that_is_not_public_is_not_made_up():
     assert drawn["risk"].cat.ordered
     assert list(drawn["risk"].cat.categories)[:3] == levels
     assert line not in synth.privacy_.statements
+
+
+def test_labels_have_an_order_only_if_the_schema_states_it():
+    """Classes are sorted, so `high` would be below `low`."""
+    levels = ["low", "medium", "high"]
+    X = pd.DataFrame({"a": np.zeros(600)})
+    y = pd.Series(pd.Categorical(np.resize(levels, 600), levels, ordered=True))
+    line = "ordered text whose order is not public, drawn without one: the target"
+
+    schema = Schema({"a": Numeric(0, 1)})
+    for given in ({}, {"classes": levels}):
+        synth = DPIndependentSynthesizer(1000.0, schema=schema, **given).fit(X, y)
+        assert not synth.sample(60)[1].cat.ordered
+        assert line in synth.privacy_.statements
+
+    ordered = Schema({"a": Numeric(0, 1)}, target=Ordinal(levels))
+    synth = DPIndependentSynthesizer(1000.0, schema=ordered).fit(X, y)
+    drawn = synth.sample(60)[1]
+    assert drawn.cat.ordered
+    assert list(drawn.cat.categories) == levels
+    assert list(synth.classes_) == sorted(levels)
+    assert line not in synth.privacy_.statements

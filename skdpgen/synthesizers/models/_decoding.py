@@ -14,6 +14,7 @@ from skdpgen.tables import (
     Cells,
     Drop,
     Layout,
+    Ordinal,
     Regenerate,
     draw_values,
     is_written,
@@ -100,9 +101,10 @@ def _in_order(facts: Facts, name: Any, categories: Sequence[Any]) -> Sequence[An
 
 def decode_target(facts: Facts, values: ArrayLike) -> Any:
     """Return drawn labels or numbers as the container and dtype of y."""
-    layout = facts.target_layout
-    assert layout is not None
-    categories = facts.classes or ()
+    layout, target = facts.drawn_target_layout, facts.schema.target
+    categories: Sequence[Any] = facts.classes or ()
+    if isinstance(target, Ordinal):
+        categories = target.categories or ()
     if layout.container in ("polars", "pyarrow"):
         (name,) = layout.names
         table = restore_table(layout, {name: pd.Series(values)}, {name: categories})

@@ -438,6 +438,7 @@ class Opening:
                 known.other,
                 known.rules,
                 known.origin,
+                known.target,
             ),
             known.task,
             classes,

@@ -17,6 +17,7 @@ from skdpgen.tables import (
     Kind,
     Layout,
     Numeric,
+    Ordinal,
     Regenerate,
     Schema,
     unordered,
@@ -86,17 +87,26 @@ class Facts:
     def without_order(self) -> tuple[Any, ...]:
         """Ordered categories of text that were discovered: their order is unknown.
 
-        A dtype says that there is an order; the categories in it are private.
+        A dtype says that there is an order; the categories in it are private. Labels
+        are sorted, so only an `Ordinal` of a schema states their order.
         """
-        if not isinstance(self.layout, Layout):
-            return ()
-        return tuple(
-            name
-            for name, dtype in zip(self.layout.names, self.layout.dtypes, strict=True)
-            if unordered(dtype) != dtype
-            and name in self.discovered
-            and name not in self.from_public
-        )
+        lacking = []
+        if isinstance(self.layout, Layout):
+            lacking = [
+                name
+                for name, dtype in zip(
+                    self.layout.names, self.layout.dtypes, strict=True
+                )
+                if unordered(dtype) != dtype
+                and name in self.discovered
+                and name not in self.from_public
+            ]
+        if self.target_layout is not None and not isinstance(
+            self.schema.target, Ordinal
+        ):
+            dtype = self.target_layout.dtypes[0]
+            lacking += [TARGET] * (unordered(dtype) != dtype)
+        return tuple(lacking)
 
     @property
     def drawn_layout(self) -> Layout:
@@ -107,6 +117,15 @@ class Facts:
             for name, dtype in zip(self.layout.names, self.layout.dtypes, strict=True)
         )
         return replace(self.layout, dtypes=dtypes)
+
+    @property
+    def drawn_target_layout(self) -> Layout:
+        """Name and dtype of drawn labels or numbers: no order where none is known."""
+        layout = self.target_layout
+        assert layout is not None
+        if TARGET not in self.without_order:
+            return layout
+        return replace(layout, dtypes=(unordered(layout.dtypes[0]),))
 
     @property
     def n_columns(self) -> int:

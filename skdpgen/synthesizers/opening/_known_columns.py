@@ -29,6 +29,7 @@ from skdpgen.tables import (
     Kind,
     Layout,
     Numeric,
+    Ordinal,
     Regenerate,
     Rows,
     Rule,
@@ -243,6 +244,7 @@ class Known:
     is_text_asked: bool = False  # a text target may turn out as numbers
     rules: tuple[Rule, ...] = ()
     is_text_of_numbers: bool = False  # whose form is left to discovery
+    target: Column | None = None  # as the schema describes it
 
     @classmethod
     def of(cls, rows: Rows, schema: Schema, classes: Any, task: str) -> "Known":
@@ -284,6 +286,7 @@ class Known:
             is_text_asked,
             tuple(schema.rules),
             is_text_of_numbers,
+            schema.target,
         )
 
     @property
@@ -371,16 +374,20 @@ def complete_schema(
     other: str = "other",
     rules: tuple[Rule, ...] = (),
     origin: str = "",
+    given_target: Column | None = None,
 ) -> Schema:
     """Return the schema of all columns, within what their dtypes can hold.
 
     It has the marks of the schema that was given (``origin``) and those of its columns.
+    Labels keep the order that an ``Ordinal`` of a given schema states.
     """
     columns = _without_impossible_missing(columns, layout)
     columns = _within_dtypes(columns, layout)
     target = columns.pop(TARGET, None)
     if classes is not None:
         target = Categorical(classes, nullable=False)
+        if isinstance(given_target, Ordinal):
+            target = replace(given_target, nullable=False)
     return Schema(columns, target, other, origin, rules)
 
 
