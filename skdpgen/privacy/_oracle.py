@@ -404,8 +404,7 @@ def slope_noise(points: Floats, scales: Floats) -> Floats:
     left out.
     """
     m, width = points.shape
-    differences = points[1:] - points[0]
-    basis = orthonormal(differences)  # (width, at most m - 1)
+    basis = orthonormal(points[1:] - points[0])  # (width, at most m - 1)
     projected = (points - points[0]) @ basis
     inner = slope_covariance(projected, scales)
     outer, _ = covariance_parts(projected, scales)
@@ -456,9 +455,13 @@ def factor(covariance: Floats) -> Floats:
 
 
 def orthonormal(rows: Floats) -> Floats:
-    """Return an orthonormal basis of the span of rows, (width, rank)."""
+    """Return orthonormal directions whose span has all rows, (width, n_directions).
+
+    A direction in which rows hardly differ is kept. Without it, two points that are
+    near to each other, beside ones that are far away, would get the same noise, and one
+    row could move the difference of their slopes by many times that noise.
+    """
     if not rows.size:
         return np.zeros((rows.shape[1], 0))
-    _, values, right = np.linalg.svd(rows, full_matrices=False)
-    significant = values > 1e-10 * max(float(values.max()), 1e-300)
-    return np.asarray(right[significant].T)
+    _, _, right = np.linalg.svd(rows, full_matrices=False)
+    return np.asarray(right.T)

@@ -333,7 +333,7 @@ def _target_series(y: Any) -> tuple["pd.Series[Any]", Layout | None]:
     The layout is that of its container if narwhals knows it, else None.
     """
     if isinstance(y, pd.Index | pd.api.extensions.ExtensionArray):
-        return pd.Series(y, name=None), None
+        return pd.Series(y, name=None, dtype=y.dtype), None
     if hasattr(y, "detach"):
         y = y.detach().cpu().numpy()
     native = nw.from_native(y, eager_only=True, allow_series=True, pass_through=True)

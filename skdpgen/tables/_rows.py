@@ -348,7 +348,7 @@ def _objects(values: list[Any]) -> "pd.Series[Any]":
     """Return values as objects, so that no dtype is guessed from them."""
     objects = np.empty(len(values), dtype=object)
     objects[:] = values
-    return pd.Series(objects)
+    return pd.Series(objects, dtype=object)
 
 
 def _values_of(encoder: Encoder, name: Any) -> list[Any]:

@@ -35,6 +35,7 @@ from skdpgen.tables._descriptors import (
     with_target,
     write_json,
 )
+from skdpgen.tables._encoder import read_target
 from skdpgen.tables._frames import pandas_kind, read_table
 from skdpgen.tables._frictionless import (
     OWN,
@@ -469,13 +470,12 @@ class Schema:
             name: empty_column(kind, nullable=nullable[name])
             for name, kind in zip(layout.names, layout.kinds, strict=True)
         }
-        del table
-        if y is None:
+        _, target = read_target(y, len(table))
+        if target is None:
             return cls(columns)
-        target = pandas_kind(pd.Series(y).dtype, "y")
-        if target is not Kind.FLOAT:
+        if target.kinds[0] not in (Kind.FLOAT, Kind.DATETIME):
             return cls(columns, Categorical(nullable=False))
-        return cls(columns, empty_column(target, nullable=False))
+        return cls(columns, empty_column(target.kinds[0], nullable=False))
 
     @classmethod
     def of(cls, given: "Schema | Mapping[Any, Any]") -> "Schema":

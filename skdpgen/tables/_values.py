@@ -160,7 +160,7 @@ def read_text_of_numbers(series: "pd.Series[Any]") -> TokenColumn:
     cells = np.empty(len(series), dtype=object)
     with warnings.catch_warnings(action="ignore"):  # by the code of a cell
         cells[:] = [v if issubclass(type(v), str) else _number(v) for v in series]
-    return _read_tokens(pd.Series(cells))
+    return _read_tokens(pd.Series(cells, dtype=object))
 
 
 def _without_dictionary(series: "pd.Series[Any]") -> "pd.Series[Any]":

@@ -179,6 +179,10 @@ def tables():
     surrogates = pd.DataFrame(
         {"a": pd.Series(odd, dtype=pd.StringDtype("python")), "b": X["job"]}
     )
+    weights = pd.Series(
+        ["\ud800", *[f"{v:.1f} kg" for v in rng.gamma(2.0, 30.0, N_ROWS - 1)]],
+        dtype=object,
+    )
     labels = rng.integers(0, 3, N_ROWS)
     floats = rng.normal(size=(N_ROWS, 3)) + labels[:, None]
     return {
@@ -195,6 +199,7 @@ def tables():
             wrap=lambda X, y: (pl.from_pandas(X), y.tolist()),
         ),
         "numbers as target": Case(house, price),
+        "text of numbers as target": Case(X, weights, {"task": "regression"}),
         "array": Case(floats, labels, {"classes": [0, 1, 2]}),
         "array in chunks": Case(floats, labels, wrap=in_chunks),
         "objects": Case(X[["job", "age"]].astype(object).to_numpy(), y.astype(object)),

@@ -149,6 +149,23 @@ BUGS = (
         """,
         (NOISE_OF_TABLES + "[DPKernelSynthesizer, steps-frame-replace]",),
     ),
+    Bug(
+        "slopes-of-near-points-with-one-noise",
+        "points that differ little, beside others far away, get the same noise",
+        "skdpgen.privacy:orthonormal",
+        """
+    _, _, right = np.linalg.svd(rows, full_matrices=False)
+    return np.asarray(right.T)
+        """,
+        """
+    _, values, right = np.linalg.svd(rows, full_matrices=False)
+    return np.asarray(right[values > 1e-10 * values.max()].T)
+        """,
+        (
+            "tests/privacy/test_functional.py::"
+            "test_far_points_take_no_noise_from_a_pair_of_near_ones",
+        ),
+    ),
     # ------------------------------------------------------------- what is charged
     Bug(
         "gaussians-ignored-beside-steps",
@@ -356,6 +373,28 @@ BUGS = (
         (
             "tests/guards/test_steps_share.py"
             "::test_nor_has_it_a_say_whether_y_turns_out_to_be_a_number",
+        ),
+    ),
+    Bug(
+        "dtype-of-labels-by-their-values",
+        "pandas infers the dtype of an extension array of labels from all of them",
+        "skdpgen.tables:_target_series",
+        "pd.Series(y, name=None, dtype=y.dtype)",
+        "pd.Series(y, name=None)",
+        (
+            "tests/tables/test_row_by_row.py::"
+            "test_the_kind_of_a_target_is_that_of_its_dtype",
+        ),
+    ),
+    Bug(
+        "text-of-numbers-by-its-values",
+        "pandas infers how text of a numeric target is stored, and may refuse a cell",
+        "skdpgen.tables:read_text_of_numbers",
+        "pd.Series(cells, dtype=object)",
+        "pd.Series(cells)",
+        (
+            "tests/tables/test_row_by_row.py::"
+            "test_text_of_numbers_reads_as_its_rows_do_alone",
         ),
     ),
     Bug(

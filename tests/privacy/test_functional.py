@@ -333,6 +333,29 @@ def test_noise_lacks_nothing_in_any_direction(monkeypatch, points, scales):
     assert more.max() <= 1.1 * JITTER * mean
 
 
+@pytest.mark.parametrize("gap", [1e-8, 1e-7, 3e-7, 1e-6, 1e-4])
+def test_far_points_take_no_noise_from_a_pair_of_near_ones(monkeypatch, gap):
+    """A row moves the slopes by one noise deviation at most, in any direction.
+
+    A direction in which a pair differs is small beside the others. Without noise of its
+    own, the row would be several deviations away.
+    """
+    scales, m = (1e-3,), 20
+    points = np.zeros((m, 2))
+    points[1, 1] = gap
+    points[2:, 0] = np.linspace(500.0, 1000.0, m - 2)
+    matrix = map_of_noise(monkeypatch, points, scales)
+    pair = [1, 3]  # the slopes of the pair along the second axis
+    covariance = (matrix @ matrix.T)[np.ix_(pair, pair)]
+    rows = np.zeros((601, 1, 2))
+    rows[:, 0, 1] = np.linspace(-3.0, 3.0, 601) * scales[0]
+    moves = np.array(
+        [kernel_slopes(row, points[:2], np.asarray(scales))[:, 1] for row in rows]
+    )
+    squares = np.einsum("ni,ij,nj->n", moves, np.linalg.inv(covariance), moves)
+    assert squares.max() <= 1.0 + 1e-6
+
+
 def test_every_step_and_every_label_has_its_own_noise():
     points, labels = np.zeros((2, 50)), np.array([0, 1])
     with opened(Cloud(np.zeros((1, 50)), [-1]), 1.0, n_steps=2) as step:
