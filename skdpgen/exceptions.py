@@ -7,6 +7,7 @@ __all__ = [
     "IdentifierWarning",
     "InterchangeWarning",
     "LargeDeltaWarning",
+    "NoisyColumnsWarning",
     "NotPrivateWarning",
     "NothingLearnedWarning",
     "RareValuesWarning",
@@ -67,6 +68,15 @@ class IdentifierWarning(UserWarning):
 
 class InterchangeWarning(UserWarning):
     """Something cannot be said in the format of another tool, and was left out."""
+
+
+class NoisyColumnsWarning(UserWarning):
+    """Noise hides the values of columns: samples of them say nothing.
+
+    Two standard errors of a share are half of the rows or more. This follows from the
+    noise and the number of rows, which is public or released. More rows, a larger
+    epsilon or fewer columns help.
+    """
 
 
 class NothingLearnedWarning(UserWarning):

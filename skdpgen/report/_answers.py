@@ -11,6 +11,8 @@ from typing import Any
 STRONG, WEAK = 1.0, 10.0  # epsilon: the usual reading, see docs/read_a_certificate.md
 FEW = 4  # bars in an answer; the table of columns has all
 STANDARD_ERRORS = 2.0  # around a released share: right in 19 of 20 cases
+DROWNED = 0.5  # of the rows: a share that noise may move that far shows nothing
+HIDDEN = 0.1  # of the rows: a loss that would be large, if there is one
 LARGE_DELTA = "delta exceeds"  # the certificate's statement
 UNTESTED = "relations that were not tested against the noise"
 RELATED = ("columns and relations", UNTESTED, "images")  # of `relations_learned_`
@@ -73,7 +75,10 @@ def _faults(content: Mapping[str, Any]) -> list[str]:
 def _quality(content: Mapping[str, Any]) -> dict[str, Any]:
     learned = content["learned"]
     bars = [
-        {"name": column["name"], "share": STANDARD_ERRORS * column["noise"]}
+        {
+            "name": column["name"],
+            "share": min(STANDARD_ERRORS * column["noise"], 1.0),
+        }
         for column in content["columns"]
         if column["noise"] and math.isfinite(column["noise"])  # 0: nothing was added
     ]
@@ -90,6 +95,11 @@ def _quality(content: Mapping[str, Any]) -> dict[str, Any]:
         verdict = "This report cannot say which relationships were learned."
     else:
         verdict = f"Limited: {learned}, no other relationships."
+    n_drowned = sum(bar["share"] >= DROWNED for bar in bars)
+    if n_drowned and n_drowned == len(bars):
+        verdict = "Do not use these rows: their columns are noise."
+    elif n_drowned:
+        verdict += f" {n_drowned} of {len(bars)} columns are noise."
     return {
         "verdict": verdict,
         "bars": bars[:FEW],
@@ -115,6 +125,12 @@ def _lost(content: Mapping[str, Any]) -> dict[str, Any]:
         verdict = f"{len(lines)} large losses were detected."
         if len(lines) == 1:
             verdict = "One large loss was detected."
+    elif any(bar["high"] > HIDDEN for bar in bars):
+        most = max(bar["high"] for bar in bars)
+        verdict = (
+            f"No large loss was detected, but noise may hide one of {most:.0%} of the "
+            "rows."
+        )
     elif bars or content["learned"] == "images":
         verdict = "No large loss was detected."
     else:

@@ -288,6 +288,11 @@ class DPDRESynthesizer(HasPresets, BaseSynthesizer):
         self._fitted = self._state.stating(*stated)
         return self
 
+    def _stating_drowned(self, table: pd.DataFrame) -> Self:
+        """State nothing: samples have the values of public rows."""
+        del table
+        return self
+
     def _stating_uncounted(self) -> Self:
         """State what DP-SGD leaves unknown; samples have the values of public rows."""
         if self._ratio.released is not None:

@@ -9,7 +9,7 @@ import pytest
 from skdpgen import DPIndependentSynthesizer
 from skdpgen.privacy import insecure_noise_seed
 
-TEXT = "text in which no value stood out, all of it is other: "
+TEXT = "text in which no value stood out, all other or missing: "
 NUMBERS = "numbers whose size did not show, all 0 or missing: "
 
 

@@ -15,6 +15,7 @@ from numpy.random import Generator
 from sklearn.utils.validation import check_is_fitted
 
 from skdpgen.exceptions import (
+    NoisyColumnsWarning,
     NothingLearnedWarning,
     RareValuesWarning,
     SchemaWarning,
@@ -252,10 +253,20 @@ def draw_part(
 # The report on columns, from releases: a table, lost rows, warnings.
 
 RARE = (
-    "Many rows hold values that are too rare to be found privately: {}. List the "
-    "values in a schema if they are public, as Categorical([...]); say there how dates "
-    "and amounts are written, if they are, as Datetime(format='%d.%m.%Y') or "
-    "Numeric(parse=True); or spend a larger epsilon. `columns_` has all shares."
+    "Many rows hold values that are too rare to be found privately, or text in "
+    "another form: {}. List the values in a schema if they are public, as "
+    "Categorical([...]); say there how dates and amounts are written, if they are, as "
+    "Datetime(format='%d.%m.%Y') or Numeric(parse=True); or spend a larger epsilon. "
+    "`columns_` has all shares."
+)
+
+# Columns are drowned where two standard errors of a share are half of all rows or more.
+DROWNED = 0.25  # noise of a share: two standard errors are then half of the rows
+ONLY_NOISE = "noise may move shares by 50 percentage points or more of column(s) {}"
+TOO_NOISY = (
+    "Noise hides the values of column(s) {}: it may move a share of the rows by 50 "
+    "percentage points or more. Do not use what samples show of them. More rows, a "
+    "larger epsilon or fewer columns help."
 )
 
 UNCOUNTED = (
@@ -338,9 +349,14 @@ class ReportsColumns(FittedAttributes):
         check_is_fitted(self)
         return [loss.line for loss in self._losses()]
 
-    def _losses(self) -> list[Loss]:
-        table = self.columns_ if self.cells_ else pd.DataFrame()
+    def _losses(self, table: pd.DataFrame | None = None) -> list[Loss]:
+        if table is None:
+            table = self._column_table()
         return losses(table, self.target_, self._facts, self._facts.pixels or {})
+
+    def _column_table(self) -> pd.DataFrame:
+        """Return `columns_`, without a line if there are no columns."""
+        return self.columns_ if self.cells_ else pd.DataFrame({"noise": []})
 
     def _column_counts(self) -> dict[Any, tuple[Any, Any]]:
         """Return the released counts of cells, where columns are counted."""
@@ -394,7 +410,8 @@ class ReportsColumns(FittedAttributes):
             labelled=(float(n_labelled), float(noise)),
             loss_curve=losses,
         )
-        lost = self._losses()
+        table = self._column_table()
+        lost = self._losses(table)
         lines = [*columns_lost(self._facts), *(loss.line for loss in lost)]
         self._fitted = self._state.stating(*lines)
         for loss in lost:
@@ -403,7 +420,17 @@ class ReportsColumns(FittedAttributes):
         rare = "; ".join(loss.line for loss in lost if not loss.is_public)
         if rare:
             warn_caller(RARE.format(rare), RareValuesWarning)
-        return self._stating_uncounted()
+        return self._stating_drowned(table)._stating_uncounted()
+
+    def _stating_drowned(self, table: pd.DataFrame) -> Self:
+        """Warn, and state, that the counts of columns are hardly more than noise."""
+        noise = table["noise"].astype(float)
+        drowned = noise.index[(noise >= DROWNED).to_numpy()].tolist()
+        if drowned:
+            names = html.listed(drowned)
+            self._fitted = self._state.stating(ONLY_NOISE.format(names))
+            warn_caller(TOO_NOISY.format(names), NoisyColumnsWarning)
+        return self
 
     def _uncounted(self) -> list[Any]:
         """Return the columns whose values no release counts."""

@@ -164,7 +164,7 @@ def columns_lost(facts: Facts) -> list[str]:
                 numbers.append(name)
     return with_names(
         {
-            "text in which no value stood out, all of it is other": texts,
+            "text in which no value stood out, all other or missing": texts,
             "numbers whose size did not show, all 0 or missing": numbers,
             "ordered text whose order is not public, drawn without one": (
                 facts.without_order
