@@ -32,6 +32,7 @@ from skdpgen.tables._columns import (
     Numeric,
     Ordinal,
     Regenerate,
+    at_zone,
 )
 from skdpgen.tables._descriptors import format_of, read_json, take_out_target
 from skdpgen.tables._encoder import Asked, EncodedBatch, Encoder, OpenWords
@@ -78,7 +79,7 @@ from skdpgen.tables._line_bins import (
     within_limits,
     without_outer_gaps,
 )
-from skdpgen.tables._passes import RemoteRows, layouts_of, read_part
+from skdpgen.tables._passes import RemoteRows, check_zones, layouts_of, read_part
 from skdpgen.tables._restoring import (
     draw_values,
     regenerate,
@@ -135,6 +136,7 @@ from skdpgen.tables._text_forms import (
 )
 from skdpgen.tables._time_forms import chosen_form, chosen_iso_form
 from skdpgen.tables._values import as_numbers, as_seconds, read_values
+from skdpgen.tables._zones import clock_times, zone_of
 
 __all__ = [
     "DATES",
@@ -193,14 +195,17 @@ __all__ = [
     "as_pixels",
     "as_seconds",
     "asked_cells",
+    "at_zone",
     "bins_of",
     "bounds",
     "breaks",
     "cell_points",
     "check_rules",
+    "check_zones",
     "chosen_form",
     "chosen_iso_form",
     "class_of",
+    "clock_times",
     "code_or_none",
     "divided",
     "divided_again",
@@ -261,4 +266,5 @@ __all__ = [
     "without_outer_gaps",
     "worth_dividing",
     "write_text",
+    "zone_of",
 ]

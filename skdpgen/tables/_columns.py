@@ -540,6 +540,27 @@ def seconds(value: Any) -> float:
     return float((stamp - pd.Timestamp("2000-01-01")).total_seconds())
 
 
+def at_zone(column: Column, zone: str | None) -> Column:
+    """Return times of a column with a zone: bounds with an offset as clocks show them.
+
+    Bounds without an offset are times in the zone already.
+
+    Examples
+    --------
+    >>> at_zone(Datetime("2000-01-01T00:00Z", "2001-01-01"), "Asia/Tokyo")
+    Datetime(lower='2000-01-01T09:00:00', upper='2001-01-01T00:00:00')
+    """
+    if zone is None or not isinstance(column, Datetime):
+        return column
+    ends: dict[str, Any] = {}
+    for name in ("lower", "upper"):
+        end = getattr(column, name)
+        stamp = None if end is None else pd.Timestamp(end)
+        if stamp is not None and stamp.tzinfo is not None:
+            ends[name] = stamp.tz_convert(zone).tz_localize(None).isoformat()
+    return replace(column, **ends)
+
+
 def _check_bounds(name: str, column: Any, lower: Any, upper: Any) -> None:
     kind = type(column).__name__
     if is_hint(column):

@@ -15,6 +15,7 @@ from skdpgen.exceptions import (
     SchemaError,
 )
 from skdpgen.tables._layout import Kind, Layout
+from skdpgen.tables._zones import in_utc
 
 if TYPE_CHECKING:
     import polars
@@ -259,10 +260,11 @@ def arrow_array(column: "pd.Series[Any]", dtype: "pyarrow.DataType") -> "pyarrow
     if types.is_null(dtype):
         return pa.nulls(len(column))
     if types.is_temporal(dtype):
-        unit = getattr(dtype, "unit", "s")
+        unit, zone = getattr(dtype, "unit", "s"), getattr(dtype, "tz", None)
+        column = column if zone is None else in_utc(column, zone)
         stored = column.to_numpy().astype(f"datetime64[{unit}]")
         integers = pa.array(stored.view(np.int64), mask=np.isnat(stored))
-        stamps = integers.cast(pa.timestamp(unit, tz=getattr(dtype, "tz", None)))
+        stamps = integers.cast(pa.timestamp(unit, tz=zone))
         return stamps.cast(dtype, safe=False)
     if types.is_decimal(dtype):
         return pa.array(decimals(column, dtype.scale), type=dtype)
@@ -291,7 +293,8 @@ def polars_series(
     assert match is not None
     kind, arguments = match[1], _arguments(match[2] or "")
     if kind in ("Date", "Datetime"):
-        unit = arguments.get("time_unit", "s")
+        unit, zone = arguments.get("time_unit", "s"), arguments.get("time_zone")
+        column = column if zone is None else in_utc(column, zone)
         integers = pl.Series(name, stored_times(column, unit), dtype=pl.Int64)
         if kind == "Date":
             return (integers // 86_400).cast(pl.Int32).cast(pl.Date)
@@ -518,11 +521,13 @@ def _stamps(column: Any) -> "pd.Series[Any]":
     """Return times by their stored integers, which are UTC and cannot overflow."""
     is_date = column.dtype == nw.Date
     unit = "D" if is_date else column.dtype.time_unit
+    zone = None if is_date else column.dtype.time_zone
     integers = column.cast(nw.Int32 if is_date else nw.Int64).to_list()
     stored = [NOT_A_TIME if value is None else value for value in integers]
-    return pd.Series(
+    stamps = pd.Series(
         _stored_times(np.array(stored, np.int64).view(f"datetime64[{unit}]"))
     )
+    return stamps if zone is None else stamps.dt.tz_localize("UTC").dt.tz_convert(zone)
 
 
 def _stored_times(stamps: NDArray[np.datetime64]) -> NDArray[np.datetime64]:

@@ -14,6 +14,7 @@ from skdpgen.tables._frames import read_table
 from skdpgen.tables._images import ImageLayout, is_image, read_images
 from skdpgen.tables._layout import PIXELS, Kind, Layout
 from skdpgen.tables._values import Values, read_values
+from skdpgen.tables._zones import zone_of
 
 # ----------------------------------------------------------------------------
 # A table or images, complete or a chunk of them, in their original container.
@@ -84,6 +85,19 @@ def check_part(layout: Any, first: Any) -> None:
             raise ValueError(
                 f"Column {name!r} must have the kind of the first chunk, "
                 f"{expected.value}. Got {kind.value}; read chunks with explicit dtypes."
+            )
+    check_zones(layout, first, "Chunks")
+
+
+def check_zones(layout: Any, first: Any, subject: str) -> None:
+    """Raise unless times of a column are in one zone: they are read as clocks show."""
+    dtypes = dict(zip(layout.names, layout.dtypes, strict=True))
+    for name, expected in zip(first.names, first.dtypes, strict=True):
+        usual, zone = zone_of(expected), zone_of(dtypes.get(name, expected))
+        if zone != usual:
+            raise ValueError(
+                f"{subject} must have column {name!r} in the time zone {usual}. Got "
+                f"{zone}; convert it."
             )
 
 

@@ -17,6 +17,7 @@ from skdpgen.tables._columns import Column, Datetime, Integer, Numeric, Regenera
 from skdpgen.tables._frames import arrow_array, arrow_type, plain, polars_series
 from skdpgen.tables._layout import EPOCH, Kind, Layout
 from skdpgen.tables._values import Codes, Floats
+from skdpgen.tables._zones import in_utc, zone_of
 
 if TYPE_CHECKING:
     import polars
@@ -146,8 +147,9 @@ def _cast(
         array = arrow_array(column, kind)
         return pd.Series(pd.arrays.ArrowExtensionArray(array))
     if dtype.startswith("datetime64"):
-        if "," in dtype:  # a time zone
-            return column.dt.tz_localize("UTC").astype(dtype)
+        zone = zone_of(dtype)
+        if zone is not None:
+            return _put_into(zone, column).astype(dtype)
         unit = np.datetime_data(np.dtype(dtype))[0]
         return column.astype(f"datetime64[{'s' if unit in 'Dhm' else unit}]")
     name, _, storage = dtype.partition(" kept by ")
@@ -160,6 +162,15 @@ def _cast(
     return column.astype(dtype) if dtype else column
 
 
+def _put_into(zone: str, column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Return local times of a zone, or texts with their offset, as times in UTC."""
+    if column.dtype.kind == "M":
+        return in_utc(column, zone).dt.tz_localize("UTC")
+    if column.dtype.kind != "O":
+        raise TypeError(f"Numbers are no times. Got {column.dtype} instead.")
+    return pd.to_datetime(column, utc=True, format="ISO8601")
+
+
 def _cast_category(
     column: "pd.Series[Any]",
     inner: str,
@@ -167,9 +178,13 @@ def _cast_category(
     *,
     is_ordered: bool,
 ) -> "pd.Series[Any]":
-    """Return a categorical column with the categories of the schema, then others."""
+    """Return a categorical column with the categories of the schema, then others.
+
+    Texts of one number, such as "1" and "1.0", are one category of numbers.
+    """
     values = _cast_each(column.dropna(), inner)
     listed = _cast_each(pd.Series(list(categories), dtype=object), inner)
+    listed = listed.drop_duplicates()
     unlisted = pd.Series(values.unique())
     unlisted = unlisted[~unlisted.isin(listed)].sort_values()
     index = pd.Index(pd.concat([listed, unlisted]) if len(listed) else unlisted)

@@ -95,6 +95,7 @@ def infer_column(series: "pd.Series[Any]", kind: Kind) -> Column:
             times = times.astype(times.dtype.categories.dtype)
         if times.empty:
             return Datetime("2000-01-01", "2000-01-01", nullable=True)
+        times = times.dt.tz_localize(None)  # as clocks show them
         bounds = (times.min().isoformat(), times.max().isoformat())
         is_daily = bool((times == times.dt.normalize()).all())
         return Datetime(*bounds, is_daily, nullable)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from pandas.api import types
 
 from skdpgen.tables._layout import Kind
+from skdpgen.tables._zones import local_seconds
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -318,15 +319,17 @@ def _number_of_text(text: str) -> float:
 
 
 def _read_seconds(series: "pd.Series[Any]") -> Floats:
-    """Read times as stored: whole units since 1970, in UTC."""
+    """Read times as they are stored; those with a zone as clocks there show them."""
     if isinstance(series.dtype, pd.ArrowDtype):
-        return _read_arrow_seconds(series)
-    if isinstance(series.dtype, pd.DatetimeTZDtype):
-        series = series.dt.tz_convert(None)
-    stamps = series.to_numpy()
+        zone = getattr(series.dtype.pyarrow_dtype, "tz", None)
+        seconds = _read_arrow_seconds(series)
+        return seconds if zone is None else local_seconds(seconds, zone)
+    zone = getattr(series.dtype, "tz", None)
+    stamps = (series if zone is None else series.dt.tz_convert(None)).to_numpy()
     unit, step = np.datetime_data(stamps.dtype)
     values = stamps.astype(np.int64) * (UNITS[unit] * step) - EPOCH_SECONDS
-    return np.where(np.isnat(stamps), np.nan, values)
+    seconds = np.where(np.isnat(stamps), np.nan, values)
+    return seconds if zone is None else local_seconds(seconds, zone)
 
 
 def _read_arrow_seconds(series: "pd.Series[Any]") -> Floats:

@@ -26,7 +26,7 @@ from skdpgen.synthesizers.ratio import (
     fourier_features,
     least_lacking,
 )
-from skdpgen.tables import Integer, Schema
+from skdpgen.tables import Categorical, Integer, Numeric, Schema
 from skdpgen.training import ReleasedMeans, effective_size, log_ratios, ratio_weights
 from tests._made import made
 from tests._seeded import same_noise
@@ -148,6 +148,46 @@ def test_a_saved_ratio_draws_the_same(how, tmp_path):
     with pytest.warns(SearchCostWarning):
         again = clone(synth).fit(private, PRIVATE[1], public_data=(public, PUBLIC[1]))
     assert again.weights_.shape == synth.weights_.shape
+
+
+ZONED = pd.to_datetime(["2020-01-01 05:00", "2021-07-01"], format="ISO8601")
+CATEGORIES = {
+    "int": [10, 2, 33],
+    "nullable": pd.array([10, 2, None], dtype="Int64"),
+    "float": [0.5, 1e20, 2.0],
+    "bool": [True, False],
+    "text": ["b", "a"],
+    "text of numbers": ["10", "2"],
+    "time": ZONED,
+    "time in a zone": ZONED.tz_localize("Europe/Zurich"),
+    "number and text": np.array([2, "a"], dtype=object),
+    "object": np.array([10, 2], dtype=object),
+}
+
+
+@pytest.mark.parametrize("has_schema", [False, True])
+@pytest.mark.parametrize("is_ordered", [False, True])
+@pytest.mark.parametrize("name", CATEGORIES)
+def test_categories_of_any_dtype_come_back(name, is_ordered, has_schema):
+    values = pd.Series(CATEGORIES[name])
+    if is_ordered and name == "number and text":
+        values = values.astype(str)
+    column = values.iloc[np.arange(300) % len(values)].reset_index(drop=True)
+    listed = values.dropna().tolist()
+    if is_ordered:
+        listed = sorted(listed)
+    column = column.astype(pd.CategoricalDtype(listed, ordered=is_ordered))
+    table = pd.DataFrame({"c": column, "a": np.arange(300.0) % 7})
+    known = {"c": Categorical([str(value) for value in listed])} if has_schema else {}
+    synth = build(schema=Schema({**known, "a": Numeric(0, 6)}), classes=None, epsilon=9)
+    drawn = synth.fit(table, public_data=table).sample(300)["c"]
+    assert str(drawn.dtype) == "category"
+    assert set(drawn.dropna()) == set(listed)
+    assert drawn.cat.ordered == is_ordered
+    assert sorted(drawn.cat.categories, key=str) == sorted(listed, key=str)
+    is_number = all(isinstance(value, int | float) for value in listed)
+    if is_number and not has_schema:  # released categories of numbers are in order
+        assert list(drawn.cat.categories) == sorted(listed)
 
 
 def test_targets_are_numbers_of_public_rows():

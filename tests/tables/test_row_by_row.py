@@ -192,9 +192,11 @@ def test_arrow_dictionaries_read_as_what_they_list():
         assert values[2] > 1e12
 
 
-def test_time_zones_read_as_utc():
+def test_times_in_a_zone_read_as_its_clocks_show_them():
     stamps = pd.Series(pd.to_datetime(["2000-01-01 01:00"]).tz_localize("Europe/Paris"))
-    assert read_values(stamps, Kind.DATETIME).values.tolist() == [0.0]
+    arrow = stamps.astype("timestamp[us, tz=Europe/Paris][pyarrow]")
+    for series in (stamps, arrow, read_table(pl.DataFrame({"a": stamps}))[0]["a"]):
+        assert read_values(series, Kind.DATETIME).values.tolist() == [3600.0]
 
 
 def test_polars_columns_read_row_by_row():

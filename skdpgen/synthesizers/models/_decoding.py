@@ -16,6 +16,7 @@ from skdpgen.tables import (
     Layout,
     Ordinal,
     Regenerate,
+    clock_times,
     draw_values,
     is_written,
     obey,
@@ -25,6 +26,7 @@ from skdpgen.tables import (
     restore_table,
     with_named,
     write_text,
+    zone_of,
 )
 
 Codes = NDArray[np.int64]
@@ -82,14 +84,16 @@ def decode_rows(
         if name in columns and name not in fixed:
             columns[name] = with_named(columns[name], cells[name], column_codes)
     categories = {
-        name: _in_order(facts, name, column.categories or ())
+        name: ordered_categories(facts, name, column.categories or ())
         for name, column in facts.schema.columns.items()
         if isinstance(column, Categorical)
     }
     return restore_table(facts.drawn_layout, columns, categories, container)
 
 
-def _in_order(facts: Facts, name: Any, categories: Sequence[Any]) -> Sequence[Any]:
+def ordered_categories(
+    facts: Facts, name: Any, categories: Sequence[Any]
+) -> Sequence[Any]:
     """Return categories in their public order, or by size: 2 before 10, if released."""
     if name not in facts.discovered or name in facts.from_public:
         return categories
@@ -132,7 +136,9 @@ def label_codes(classes: NDArray[Any], y: ArrayLike) -> Codes:
 
 def target_codes(layout: Layout, cells: Cells, y: ArrayLike) -> Codes:
     """Return the cells of target numbers to condition on."""
-    codes = cells.encode(read_values(pd.Series(np.asarray(y)), layout.kinds[0]))
+    series = y if isinstance(y, pd.Series) else pd.Series(np.asarray(y))
+    series = clock_times(series, zone_of(layout.dtypes[0]))
+    codes = cells.encode(read_values(series, layout.kinds[0]))
     if (codes < 0).any():
         raise ValueError("y must hold numbers. Got missing or other values in it.")
     return codes

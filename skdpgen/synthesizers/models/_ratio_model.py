@@ -9,12 +9,10 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from skdpgen.synthesizers.models._decoding import systematic
+from skdpgen.synthesizers.models._decoding import ordered_categories, systematic
 from skdpgen.synthesizers.opening import Facts
 from skdpgen.tables import Categorical, Drop, Regenerate, regenerate, restore_table
-from skdpgen.utils import (
-    saved,
-)
+from skdpgen.utils import saved
 
 # ----------------------------------------------------------------------------
 # Public rows in the form in which they are kept and drawn again.
@@ -41,12 +39,12 @@ class PublicItems:
 
     @classmethod
     def of_table(cls, frame: pd.DataFrame, target: Any = None) -> "PublicItems":
-        """Keep a table; times without their zone, like everything that is drawn."""
+        """Keep a table; times as clocks show them, like everything that is drawn."""
         columns = {}
         for name in frame.columns:
             column = frame[name]
             if isinstance(column.dtype, pd.DatetimeTZDtype):
-                column = column.dt.tz_convert(None)
+                column = column.dt.tz_localize(None)
             places, values = pd.factorize(column)
             columns[name] = places.astype(np.int32), np.asarray(values)
         return cls(columns, target=target)
@@ -65,12 +63,16 @@ class PublicItems:
                 values = pd.Series(values).reindex([*range(len(values)), -1])
                 columns[name] = values.iloc[places[rows]].reset_index(drop=True)
             if isinstance(column, Categorical):
-                listed = pd.Index([*(column.categories or ())], dtype=object)
-                unlisted = [
-                    v for v in self.columns[name][1].tolist() if v not in listed
-                ]
-                categories[name] = (*listed, *unlisted)
+                listed = ordered_categories(facts, name, column.categories or ())
+                categories[name] = _with_public(listed, self.columns[name][1])
         return restore_table(layout, columns, categories, container)
+
+
+def _with_public(listed: Sequence[Any], public: Any) -> tuple[Any, ...]:
+    """Return categories as public rows have them (10 instead of "10"), then others."""
+    by_text = {str(value): value for value in pd.Series(public)}
+    known = [by_text.pop(str(category), category) for category in listed]
+    return (*known, *by_text.values())
 
 
 # ----------------------------------------------------------------------------

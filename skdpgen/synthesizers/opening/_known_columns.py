@@ -34,6 +34,7 @@ from skdpgen.tables import (
     Rows,
     Rule,
     Schema,
+    at_zone,
     bounds,
     check_rules,
     hinted_kind,
@@ -43,6 +44,7 @@ from skdpgen.tables import (
     stands_elsewhere,
     with_hint,
     within_limits,
+    zone_of,
 )
 from skdpgen.utils import (
     Key,
@@ -429,6 +431,12 @@ def _kinds(
                     "The target of a regression must be Numeric, Integer or Datetime. "
                     f"Got {type(schema.target).__name__} instead."
                 )
+            described[TARGET] = at_zone(
+                schema.target, zone_of(rows.target_layout.dtypes[0])
+            )
+    for name, dtype in zip(rows.layout.names, rows.layout.dtypes, strict=True):
+        if name in described:
+            described[name] = at_zone(described[name], zone_of(dtype))
     return kinds, described
 
 

@@ -33,6 +33,7 @@ from skdpgen.tables import (
     Rows,
     TextKinds,
     bounds,
+    check_zones,
     infer_column,
     read_table,
 )
@@ -99,6 +100,7 @@ class PublicRows:
         }
         _check_names(rows.layout, private.layout, left_out)
         _check_kinds(rows.layout, private.layout)
+        check_zones(rows.layout, private.layout, "public_data")
         if rows.n_rows < 1:
             raise ValueError("public_data must have rows. Got a table without any.")
         if y is not None and known.task is None:

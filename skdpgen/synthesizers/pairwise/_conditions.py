@@ -14,9 +14,11 @@ from skdpgen.tables import (
     NumberCells,
     as_numbers,
     as_seconds,
+    clock_times,
     is_written,
     read_column,
     read_values,
+    zone_of,
 )
 from skdpgen.utils import (
     Labels,
@@ -42,9 +44,13 @@ def read_given(
             f"once. Got {', '.join(unknown) or 'a column twice'}."
         )
     kinds = dict(zip(facts.layout.names, facts.layout.kinds, strict=True))
+    zones = dict(
+        zip(facts.layout.names, map(zone_of, facts.layout.dtypes), strict=True)
+    )
     kept, codes = {}, {}
     for name in conditions.columns:
         column = conditions[name].reset_index(drop=True)
+        column = clock_times(column, zones[name])
         values, column_cells = read_values(column, kinds[name]), cells[name]
         if is_written(facts.columns[name]) and not isinstance(column_cells, MixedCells):
             values = read_column(values, facts.columns[name])
@@ -63,8 +69,6 @@ def read_given(
                 f"{column.iloc[int(np.argmax(wrong))]} in column {name!r}; see "
                 "`schema_`."
             )
-        if isinstance(column.dtype, pd.DatetimeTZDtype):
-            column = column.dt.tz_convert(None)  # like everything that is decoded
         kept[name], codes[name] = column, column_codes
     return kept, codes
 

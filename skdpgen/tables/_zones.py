@@ -1,0 +1,81 @@
+"""Times of a column with a time zone, as clocks in the zone show them.
+
+Days begin at midnight there, and bounds without an offset are times there. So rows are
+read as local times, and samples are put back into the zone at the end.
+"""
+
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+NAMES = (  # of dtypes with a zone: those of pandas, Arrow and polars
+    re.compile(r"datetime64\[\w+, (?P<zone>[^\]]+)\]"),
+    re.compile(r"timestamp\[\w+, tz=(?P<zone>[^\]]+)\]"),
+    re.compile(r"time_zone='(?P<zone>[^']+)'"),
+)
+# Rules of zones are known for these years; the others take the offset of the nearest.
+FIRST, LAST = np.datetime64("1900-01-02", "s"), np.datetime64("2100-01-01", "s")
+EPOCH = np.datetime64("2000-01-01", "s")  # as in all of the package
+
+
+def zone_of(dtype: str) -> str | None:
+    """Return the time zone in the name of a dtype, if it has one.
+
+    Examples
+    --------
+    >>> zone_of("datetime64[us, Europe/Berlin]"), zone_of("datetime64[us]")
+    ('Europe/Berlin', None)
+    """
+    found = [match["zone"] for name in NAMES if (match := name.search(dtype))]
+    return found[0] if found else None
+
+
+def local_seconds(utc: Floats, zone: Any) -> Floats:
+    """Return seconds since 2000 in UTC as those that clocks of a zone show.
+
+    Each is converted by itself, and none raises.
+
+    Examples
+    --------
+    >>> local_seconds(np.array([0.0, np.nan]), "Asia/Tokyo") / 3600
+    array([ 9., nan])
+    """
+    low, high = ((end - EPOCH).astype(np.int64) for end in (FIRST, LAST))
+    whole = np.nan_to_num(np.clip(utc, low, high)).astype(np.int64)
+    stamps = EPOCH + whole.astype("timedelta64[s]")
+    clocks = pd.DatetimeIndex(stamps, tz="UTC").tz_convert(zone).tz_localize(None)
+    return np.asarray(utc + (clocks.to_numpy() - stamps) / np.timedelta64(1, "s"))
+
+
+def in_utc(local: "pd.Series[Any]", zone: Any) -> "pd.Series[Any]":
+    """Return local times of a zone in UTC; both have no zone in their dtype.
+
+    Where clocks are put back, the later one of two times is meant; where they are put
+    forward, times that no clock shows are those at the end of the gap.
+
+    Examples
+    --------
+    >>> in_utc(pd.Series(pd.to_datetime(["2000-01-01 09:00"])), "Asia/Tokyo")[0]
+    Timestamp('2000-01-01 00:00:00')
+    """
+    stamps = local.to_numpy()
+    clipped = stamps.astype("datetime64[s]").clip(FIRST, LAST)
+    clocks = pd.DatetimeIndex(clipped).tz_localize(
+        zone,
+        ambiguous=np.zeros(len(clipped), dtype=bool),
+        nonexistent="shift_forward",
+    )
+    shift = clocks.tz_convert(None).to_numpy() - clipped
+    return pd.Series(stamps + shift.astype("timedelta64[s]"), index=local.index)
+
+
+def clock_times(column: "pd.Series[Any]", zone: str | None) -> "pd.Series[Any]":
+    """Return times with any zone as local times of ``zone``; None is UTC."""
+    if not isinstance(column.dtype, pd.DatetimeTZDtype):
+        return column
+    return column.dt.tz_convert(zone or "UTC").dt.tz_localize(None)
