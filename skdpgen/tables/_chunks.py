@@ -240,9 +240,21 @@ def as_arrow(sample: Any, target: str | None = None) -> Any:
         table = pa.table(
             {f"x{j}": pa.array(column) for j, column in enumerate(columns)}
         )
+    names = table.column_names
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:  # a file cannot be read by names that it has twice
+        raise ValueError(
+            "Names of columns must differ when they are written as text. Got "
+            f"{', '.join(map(repr, twice))} twice; rename columns before the fit."
+        )
     if y is not None:
-        name = target or getattr(y, "name", None) or "target"
-        table = table.append_column(str(name), pa.array(y, from_pandas=True))
+        name = str(target or getattr(y, "name", None) or "target")
+        if name in names:
+            raise ValueError(
+                "The column of labels must have a name of its own. Got "
+                f"{name!r}, which is a column of X; give another as `target=...`."
+            )
+        table = table.append_column(name, pa.array(y, from_pandas=True))
     fields = [
         item.with_type(pa.string()) if pa.types.is_null(item.type) else item
         for item in table.schema

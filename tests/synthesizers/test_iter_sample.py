@@ -272,6 +272,30 @@ def test_images_are_no_table(tmp_path):
         synth.sample_parquet(tmp_path / "x.parquet", 5)
 
 
+LABELS = np.repeat(["no", "yes"], N // 2)
+
+
+@pytest.mark.parametrize(
+    ("names", "y", "target", "message"),
+    [
+        (["a", "b"], pd.Series(LABELS, name="a"), None, "Got 'a', .* as `target=...`"),
+        (["target", "b"], LABELS, None, "Got 'target', which is a column of X"),
+        (["a", "b"], LABELS, "b", "Got 'b', which is a column of X"),
+        ([1, "1"], LABELS, None, "Got '1' twice; rename columns"),
+    ],
+)
+def test_names_that_would_be_twice_in_a_file(names, y, target, message, tmp_path):
+    """A file with a name twice is written without an error, and cannot be read."""
+    pytest.importorskip("dask.dataframe")
+    X = pd.DataFrame({0: np.arange(N) % 3, 1: np.arange(N) % 5}).set_axis(names, axis=1)
+    synth = DPIndependentSynthesizer(epsilon=20.0, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match=message):
+        synth.sample_parquet(tmp_path / "x.parquet", 10, target=target)
+    assert not (tmp_path / "x.parquet").exists()
+    with pytest.raises(ValueError, match=message):
+        synth.sample_dask(10, target=target)
+
+
 @pytest.mark.parametrize("container", ["pandas", "numpy", "polars"])
 def test_partitions_of_dask(container):
     pytest.importorskip("dask.dataframe")
