@@ -94,7 +94,7 @@ class FitOptions(TextOptions):
     "settings",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Any other parameter of the method; may be repeated.",
+    help="Any parameter without an option of its own; may be repeated.",
 )
 @click.option("--seed", type=int, help="Of public randomness; never of the noise.")
 @click.option("--quiet", is_flag=True, help="No progress, no certificate.")
@@ -148,13 +148,15 @@ def command(file: Path, out: Path, **options: Unpack[FitOptions]) -> None:
         click.echo(f"Wrote {out}. Next: skdpgen sample {out} -o synthetic.csv")
 
 
-OPTION_OF = {
+OPTION_OF = {  # parameters with an option of their own; --set takes the others
     "epsilon": "--epsilon",
     "delta": "--delta",
     "task": "--task",
     "adjacency": "--adjacency",
     "classes": "--classes",
     "random_state": "--seed",
+    "schema": "--schema",
+    "verbose": "--quiet",
 }
 
 
@@ -238,14 +240,20 @@ def _of_options(message: str) -> str:
 def _setting(text: str) -> tuple[str, Any]:
     """Return a parameter and its value: JSON, or text if it is none."""
     name, equals, value = text.partition("=")
+    name = name.strip()
     if not equals:
         raise click.UsageError(
             f"--set takes NAME=VALUE, as generator__max_iter=100. Got {text!r}."
         )
+    if name in OPTION_OF:  # two values of one parameter could contradict each other
+        raise click.UsageError(
+            "--set must name a parameter that has no option of its own. Got "
+            f"{text!r}; use {OPTION_OF[name]} instead."
+        )
     try:
-        return name.strip(), json.loads(value)
+        return name, json.loads(value)
     except json.JSONDecodeError:
-        return name.strip(), value
+        return name, value
 
 
 def read_schema(
