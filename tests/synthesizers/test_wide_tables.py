@@ -80,4 +80,4 @@ def test_costs_grow_with_all_that_they_depend_on():
             assert cost.seconds >= usual[name].seconds
             assert cost.memory >= usual[name].memory
             assert cost.reduced >= usual[name].reduced
-    assert "h, up to 11 passes of 160 GB" in str(plan(10**9, 20).costs["DPPairwise"])
+    assert "h, up to 12 passes of 160 GB" in str(plan(10**9, 20).costs["DPPairwise"])

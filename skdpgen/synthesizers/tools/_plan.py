@@ -198,8 +198,10 @@ def _size(n_bytes: float) -> str:
 
 PAIR_BUDGET = 0.5  # the default of DPPairwiseSynthesizer
 N_FEATURES = 1000  # the default of DPMERFSynthesizer
-PASSES = 5  # over the rows: types, octaves, parts, parts of parts, and the release
-OF_BOUNDS = 1  # which is not needed with a schema
+# Passes over the rows: types, text of a target, octaves, parts, parts of parts, and
+# the release.
+PASSES = 6
+OF_BOUNDS = 2  # which are not needed with a schema
 MORE_FOR_PAIRS = 6  # groups, products, parities, all pairs, columns again, pairs
 
 TOO_FEW = "TOO FEW: give a Schema"
@@ -227,9 +229,9 @@ class Plan:
     relations: float
     """Noise of an embedding relative to usual relationships; below 1 it learns them."""
     n_passes: int = PASSES
-    """Most passes over the rows of a method with one release."""
+    """Most passes over the rows of a method with one release; public rows add one."""
     n_passes_pairwise: int = PASSES + MORE_FOR_PAIRS
-    """Most passes of DPPairwiseSynthesizer."""
+    """Most passes of DPPairwiseSynthesizer; public rows add one."""
     rows_for_pairs: float = 0.0
     """Approximate number of rows from which the budget suffices for pairs."""
     costs: Mapping[str, FitCost] = field(default_factory=dict)
@@ -259,16 +261,23 @@ class Plan:
             lines += [
                 f"schema discovery takes {self.discovery_share:.1%} of mu^2: noise "
                 f"std {self.discovery_noise:.0f} rows{verdict}",
-                f"a category needs about {self.smallest_category:.0f} rows "
-                f"({self.smallest_category / self.n:.1%})",
-                f"a class needs about {self.smallest_class:.0f} rows, unless "
-                "`classes` is given",
+                f"a category of about {self.smallest_category:.0f} rows "
+                f"({self.smallest_category / self.n:.1%}) is nearly always found; "
+                'a rarer one may become "other"',
+                f"a class of about {self.smallest_class:.0f} rows is found in about "
+                "half of the fits, unless `classes` is given",
             ]
         else:
             lines.append("the schema is public: bounds and categories cost nothing")
+        # columns share with pairs what single columns have alone
+        by_pairs = self.histogram_noise / math.sqrt(1 - PAIR_BUDGET)
+        with_pairs = f", about {by_pairs:.1f} with DPPairwiseSynthesizer"
+        more = "; discovery of text and of classes adds to it"
         lines.append(
-            f"each cell of a class histogram has noise std "
-            f"{self.histogram_noise:.1f} rows ({self.histogram_noise / self.n:.2%})"
+            "each cell of a class histogram has noise std "
+            f"{self.histogram_noise:.1f} rows ({self.histogram_noise / self.n:.2%}) "
+            f"with DPIndependentSynthesizer{with_pairs * bool(self.n_pairs)}"
+            f"{more * bool(self.discovery_share)}"
         )
         n_possible = self.columns * (self.columns - 1) // 2
         pairs = f"releases {self.n_pairs} of {n_possible} pairs of columns"
@@ -334,9 +343,11 @@ def plan(
     >>> plan(32_561, 14)
     Plan for 32561 rows x 14 columns at (1, 1e-06), 'replace', mu = 0.2355
       schema discovery takes 10.7% of mu^2: noise std 69 rows
-      a category needs about 347 rows (1.1%)
-      a class needs about 158 rows, unless `classes` is given
-      each cell of a class histogram has noise std 23.8 rows (0.07%)
+      a category of about 347 rows (1.1%) is nearly always found; a rarer one may
+      become "other"
+      a class of about 158 rows is found in about half of the fits, unless ...
+      each cell of a class histogram has noise std 23.8 rows (0.07%) with
+      DPIndependentSynthesizer, about 33.6 with DPPairwiseSynthesizer; discovery ...
       DPPairwiseSynthesizer releases 91 of 91 pairs of columns
       embeddings (DPMERF, DPHP, DPNTK, DPKernel) have a chance to learn
       relationships: the noise is 0.2 times a usual one
