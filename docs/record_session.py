@@ -34,7 +34,11 @@ STEPS = [
         "**Sample.** Synthetic rows use no privacy budget, however many you take.",
         "skdpgen sample model -n 10000 -o synthetic.csv",
     ),
-    ("They have the columns and the format of the file.", "head -n 3 synthetic.csv"),
+    (
+        "They have the columns of the file, in its order, and write numbers and dates\n"
+        'as it does ({doc}`/how_to/command_line`, "Output").',
+        "head -n 3 synthetic.csv",
+    ),
     (
         "**Report.** One page about the guarantee, from released quantities only.\n"
         "You may publish it.",
