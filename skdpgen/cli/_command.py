@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -34,6 +35,7 @@ REMEDIES = {
     "`columns_`": "`columns.csv`",
     "`task='regression'`": "`--task regression`",
 }
+METHOD = re.compile(r"(?<=\buse )DP(\w+)Synthesizer\b")  # of advice, as `fit` takes it
 
 
 class Parts(click.Group):
@@ -138,10 +140,12 @@ def for_the_command_line(text: str) -> str:
     --------
     >>> for_the_command_line("List the labels in `classes=[...]`.")
     'List the labels in `--classes no,yes`.'
+    >>> for_the_command_line("Got images; use DPMGESynthesizer for them.")
+    'Got images; use `--method mge` for them.'
     """
     for in_python, here in REMEDIES.items():
         text = text.replace(in_python, here)
-    return text
+    return METHOD.sub(lambda found: f"`--method {found[1].lower()}`", text)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from skdpgen.cli._options import (
     FILE,
     FOLDER,
     NUMBER,
+    SEED,
     TEXT_OPTIONS,
     TextOptions,
     text_options,
@@ -96,7 +97,7 @@ class FitOptions(TextOptions):
     metavar="NAME=VALUE",
     help="Any parameter without an option of its own; may be repeated.",
 )
-@click.option("--seed", type=int, help="Of public randomness; never of the noise.")
+@click.option("--seed", type=SEED, help="Of public randomness; never of the noise.")
 @click.option("--quiet", is_flag=True, help="No progress, no certificate.")
 def command(file: Path, out: Path, **options: Unpack[FitOptions]) -> None:
     """Learn FILE (.csv, .tsv, .parquet, .arrow, or .npz of images), privately.
@@ -366,6 +367,7 @@ def _warn_of_encoding(synthesizer: Synthesizer) -> None:
     lowest = columns["missing"] - 2 * columns["missing_noise"]
     shares = columns["missing"][lowest > MANY_MISSING]
     if len(shares):
+        shares = shares.clip(upper=1.0)  # noise can lift a count above all rows
         listed = ", ".join(f"{name} (about {v:.0%})" for name, v in shares.items())
         click.echo(
             f"Warning: Many cells are missing: {listed}. If the file has text there, "

@@ -61,6 +61,7 @@ MODEL_FOLDER = _ModelFolder(file_okay=False, path_type=Path)
 NEW_FILE = _NewFile(dir_okay=False, path_type=Path)
 NEW_FILE_OR_PRINTED = _NewFile(dir_okay=False, path_type=Path, allow_dash=True)
 NUMBER = _Number()
+SEED = click.IntRange(0, 2**32 - 1)  # of `numpy.random.RandomState`
 TEXT_OPTIONS = ("separator", "decimal", "encoding", "multiline", "missing")
 Function = TypeVar("Function", bound=Callable[..., object])
 

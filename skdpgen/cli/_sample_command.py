@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from skdpgen.cli._command import About, read_model
-from skdpgen.cli._options import MODEL_FOLDER, NEW_FILE_OR_PRINTED
+from skdpgen.cli._options import MODEL_FOLDER, NEW_FILE_OR_PRINTED, SEED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,7 @@ PLAIN = re.compile(r"\s*[+-]?\d+\.\d+(?:[eE][+-]?\d+)?\s*")  # no unit, no group
     is_flag=True,
     help="Describe --out, with its guarantee, in a .croissant.json beside it.",
 )
-@click.option("--seed", type=int, help="The same seed gives the same rows.")
+@click.option("--seed", type=SEED, help="The same seed gives the same rows.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 def command(
     model: Path,

@@ -252,6 +252,13 @@ WRONG = {
     "delta": ((*FIT, "--delta", "2"), 2, "--delta must be"),
     "method": ((*FIT, "--method", "gan2"), 2, "must be one of"),
     "method of images": ((*FIT, "--method", "mepf"), 1, "images"),
+    "method without public rows": ((*FIT, "--method", "dre"), 1, "`--method mge`"),
+    "seed": ((*FIT, "--seed", "-1"), 2, "'--seed': -1 is not in the range"),
+    "seed of a sample": (
+        ("sample", "{}/model", "-o", "{}/s.csv", "--seed", "-1"),
+        2,
+        "'--seed': -1 is not in the range",
+    ),
     "setting": ((*FIT, "--set", "max_iter"), 2, "NAME=VALUE"),
     "unknown setting": ((*FIT, "--set", "depth=3"), 2, "has no parameter depth"),
     "task": ((*FIT, "--task", "ranking"), 2, "ranking"),

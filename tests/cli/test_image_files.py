@@ -83,6 +83,11 @@ def digits(tmp_path_factory):
     return folder
 
 
+def test_the_usual_method_names_one_for_images(digits, tmp_path):
+    said = run("fit", digits / "plain.npz", "--out", tmp_path / "m", code=1)
+    assert "use `--method mge` for them" in said
+
+
 @pytest.fixture(autouse=True)
 def few_images_shown(monkeypatch):
     """Let pictures show two rows of images; each image is slow to draw."""

@@ -2,6 +2,7 @@
 
 import gzip
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skdpgen import load
-from skdpgen.cli import _text_records, main
+from skdpgen.cli import _fit_command, _text_records, main
 from skdpgen.cli._table_files import TableFile
 from skdpgen.cli._text_records import Dialect, table_of
 from skdpgen.exceptions import NotPrivateWarning
@@ -228,3 +229,10 @@ def test_text_of_arrow_that_is_none_is_missing(tmp_path):
     for name in table.column_names:
         assert piece[name].isna().tolist() == [False, True, False]
         assert piece[name].dtype.pyarrow_dtype.equals(table.schema.field(name).type)
+
+
+def test_no_more_than_all_cells_are_missing(capsys):
+    """Noise lifts the count of an empty column above all rows in every second fit."""
+    columns = pd.DataFrame({"missing": [1.013], "missing_noise": [0.01]}, index=["a"])
+    _fit_command._warn_of_encoding(SimpleNamespace(columns_=columns))
+    assert "Many cells are missing: a (about 100%)." in capsys.readouterr().err

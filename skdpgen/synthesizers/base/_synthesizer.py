@@ -304,7 +304,7 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, ShowsFit):
             n_dimensions = {"tables": "two", "images": "three or four"}[self._takes[0]]
             alternatives = {
                 "tables": "DPPairwiseSynthesizer",
-                "images": "DPMERFSynthesizer",
+                "images": "DPMGESynthesizer",
             }
             raise ValueError(
                 f"{type(self).__name__} takes {self._takes[0]} of {n_dimensions} "

@@ -115,7 +115,7 @@ def check_public_data(
     if public_data is None:
         raise ValueError(
             "public_data must be given: they are what is drawn. Got None; without "
-            "public rows use DPPairwiseSynthesizer, or DPMERFSynthesizer for images."
+            "public rows use DPPairwiseSynthesizer, or for images use DPMGESynthesizer."
         )
     if has_images(public_data) != holds_images(X):
         raise ValueError(
