@@ -163,7 +163,9 @@ def _cast(
 
 
 def _put_into(zone: str, column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Return local times of a zone, or texts with their offset, as times in UTC."""
+    """Return times in UTC: local ones of a zone, those with a zone, or their texts."""
+    if isinstance(column.dtype, pd.DatetimeTZDtype):
+        return column
     if column.dtype.kind == "M":
         return in_utc(column, zone).dt.tz_localize("UTC")
     if column.dtype.kind != "O":

@@ -54,6 +54,7 @@ from skdpgen.tables._schema_text import schema_html, schema_text
 from skdpgen.tables._sdv import columns_of_sdv, sdv_of_columns
 from skdpgen.tables._text_forms import read_number, read_time
 from skdpgen.tables._time_forms import form_of_all
+from skdpgen.tables._zones import zone_of
 from skdpgen.utils import (
     Frame,
     Labels,
@@ -95,7 +96,8 @@ def infer_column(series: "pd.Series[Any]", kind: Kind) -> Column:
             times = times.astype(times.dtype.categories.dtype)
         if times.empty:
             return Datetime("2000-01-01", "2000-01-01", nullable=True)
-        times = times.dt.tz_localize(None)  # as clocks show them
+        if zone_of(str(times.dtype)) is not None:
+            times = times.dt.tz_localize(None)  # as clocks show them
         bounds = (times.min().isoformat(), times.max().isoformat())
         is_daily = bool((times == times.dt.normalize()).all())
         return Datetime(*bounds, is_daily, nullable)
