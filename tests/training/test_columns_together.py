@@ -155,6 +155,20 @@ def test_classes_differ_in_what_goes_together(monkeypatch):
     assert np.mean(errors[500]) < 0.8 * np.mean(errors[20])
 
 
+def test_a_class_without_rows_stays_as_it_is(monkeypatch):
+    public = counts(*rows(20_000, seed=3)).sum(axis=0, keepdims=True)
+    groups = [CellGroups(np.arange(k, dtype=np.int32), k, 0) for k in SIZES]
+    given, _ = seen(public, noise=60.0, seed=0)
+    alone = [np.maximum(one, 1.0) for one in given.counts]
+    alone = [one / one.sum(axis=1, keepdims=True) for one in alone]
+    monkeypatch.setattr(_public_relations, "WIDEST", 20)  # classes together
+    shares = np.array([1.0, 0.0])
+    about = given.counts, given.variances, alone, shares, float(N), public
+    for table, single in zip(with_relations(groups, *about), alone, strict=True):
+        np.testing.assert_allclose(table[1], single[1])
+        np.testing.assert_allclose(table.sum(axis=1), 1.0)
+
+
 def factors(rng):
     return [rng.normal(size=(12, 3)), rng.normal(size=(12, 2))]
 

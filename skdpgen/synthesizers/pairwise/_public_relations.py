@@ -165,6 +165,9 @@ def with_relations(
             estimate[:, is_full] = table
         else:
             moved = raked(shares[:, None] * single[:, is_full], shares, table[0])
-            estimate[:, is_full] = moved / moved.sum(axis=1, keepdims=True)
+            sums = moved.sum(axis=1, keepdims=True)
+            has_rows = sums > 0  # a class without any stays as it is
+            moved /= np.where(has_rows, sums, 1.0)
+            estimate[:, is_full] = np.where(has_rows, moved, single[:, is_full])
         estimates.append(single + MOST * weight * (estimate - single))
     return estimates
