@@ -286,7 +286,7 @@ class DPDRESynthesizer(HasPresets, BaseSynthesizer):
             if line.startswith(SUPPORT_LINES):  # of earlier weights
                 self._fitted = self._state.without(line)
         self._fitted = self._state.stating(*stated)
-        return self
+        return self._stating_retrain(parameters)
 
     def _stating_drowned(self, table: pd.DataFrame) -> Self:
         """State nothing: samples have the values of public rows."""

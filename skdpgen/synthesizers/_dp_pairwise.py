@@ -363,6 +363,7 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
             progress=self._progress,
         )
         self._keep_model(model, columns.totals.sum(), columns.total_std, losses=losses)
+        self._stating_retrain(parameters)
         return self._stating_relations(chosen["max_iter"] != 0)
 
     def _column_counts(self) -> dict[Any, tuple[Any, Any]]:

@@ -161,7 +161,7 @@ def test_a_class_without_rows_stays_as_it_is(monkeypatch):
     given, _ = seen(public, noise=60.0, seed=0)
     alone = [np.maximum(one, 1.0) for one in given.counts]
     alone = [one / one.sum(axis=1, keepdims=True) for one in alone]
-    monkeypatch.setattr(_public_relations, "WIDEST", 20)  # classes together
+    monkeypatch.setattr(_public_relations, "WIDEST", 30)  # classes together
     shares = np.array([1.0, 0.0])
     about = given.counts, given.variances, alone, shares, float(N), public
     for table, single in zip(with_relations(groups, *about), alone, strict=True):

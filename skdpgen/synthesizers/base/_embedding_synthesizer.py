@@ -214,6 +214,7 @@ class EmbeddingSynthesizer(TrainedAttributes, HasPresets, BaseSynthesizer):
             measured=replace(self._measured, settings=used),
             losses=losses,
         )
+        self._stating_retrain(parameters, adds_up=True)
         return self._stating_relations(used.max_iter)
 
     @property

@@ -81,6 +81,9 @@ def check_retrained(parameters: Mapping[str, Any], names: Sequence[str]) -> None
         )
 
 
+RETRAINED = "retrained, which used no more budget, with"
+
+
 class BaseSynthesizer(ReportsColumns, SamplesInChunks, ShowsFit):
     """Parameters, private opening, decoding and saving of every synthesizer."""
 
@@ -394,6 +397,22 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, ShowsFit):
             container=getattr(self, "_container", None),
             given=given,
         )
+
+    def _stating_retrain(
+        self, parameters: Mapping[str, Any], *, adds_up: bool = False
+    ) -> Self:
+        """State what a model was retrained with: the estimator's parameters may differ.
+
+        ``adds_up`` keeps earlier lines, where a retrained setting stays.
+        """
+        if not adds_up:
+            for line in self._state.certificate.statements:
+                if line.startswith(RETRAINED):
+                    self._fitted = self._state.without(line)
+        if parameters:
+            listed = ", ".join(f"{k}={v!r}" for k, v in sorted(parameters.items()))
+            self._fitted = self._state.stating(f"{RETRAINED} {listed}")
+        return self
 
     def _with_target(
         self,
