@@ -94,6 +94,19 @@ def test_numbers_of_persons_do_not_give_it_away(rows):
     assert detection_auc(named[:2000], gone) > 0.95
 
 
+def test_a_column_without_values_is_detected_by_what_is_missing(rows):
+    empty = rows.assign(b=np.nan)
+    same = detection_auc(empty[:2000], empty[2000:])
+    assert same == pytest.approx(0.5, abs=0.04)
+    assert yardsticks(empty[:2000], empty[2000:])["detection_auc"] == same
+    assert detection_auc(empty[:2000], rows[2000:]) > 0.9
+    one_value = empty.copy()
+    one_value.loc[0, "b"] = 1.0  # in a single fold
+    assert detection_auc(one_value[:2000], empty[2000:]) == pytest.approx(0.5, abs=0.04)
+    times = empty.assign(b=pd.NaT)
+    assert detection_auc(times[:2000], times[2000:]) == pytest.approx(0.5, abs=0.04)
+
+
 def test_query_error_of_the_same_rows_in_another_order_is_zero(rows):
     assert query_error(rows, rows) == 0
     assert query_error(rows, rows.sample(frac=1, random_state=1)) == 0
