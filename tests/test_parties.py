@@ -340,3 +340,63 @@ def test_shares_and_parties_must_agree(table):
         DPIndependentSynthesizer(**budget, schema=Schema.infer(table[0])).fit(
             Parties([Party(n, table[0]) for n in NAMES], n_rows=4 * N, noise=SHARES)
         )
+
+
+def test_keys_that_do_not_match_are_named(table, known):
+    budget = {"epsilon": 1.0, "delta": 1e-5}
+    keys = pair_keys(NAMES) | {"north": pair_keys(NAMES)["north"]}
+    parties = [
+        GuardedParty(p.name, p.X, p.y, keys=keys[p.name], noise=SHARES, **budget)
+        for p in parts_of(*table)
+    ]
+    source = Parties(parties, n_rows=N, noise=SHARES)
+    with pytest.raises(RowsElsewhereError, match="keys must be the same on both"):
+        DPIndependentSynthesizer(**known, **budget).fit(source)
+
+
+# ---------------------------------------------- parties that are not alike
+
+
+def test_parties_have_one_layout(table):
+    (X, y), n = table, N // 2
+    north = Party("north", X[:n], y[:n])
+    with pytest.raises(ValueError, match="no labels from south and some labels"):
+        Parties([north, Party("south", X[n:])])
+    with pytest.raises(ValueError, match="some labels from south and no labels"):
+        Parties([Party("north", X[:n]), Party("south", X[n:], y[n:])])
+    with pytest.raises(ValueError, match="the same columns"):
+        Parties([north, Party("south", X[n:][X.columns[::-1]], y[n:])])
+    for dtype in ("float64", "int8", "Int64"):
+        south = Party("south", X[n:].astype({"age": dtype}), y[n:])
+        with pytest.raises(ValueError, match=f"Got {dtype} of 'age' from south"):
+            Parties([north, south])
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+@pytest.mark.parametrize("has_labels", [True, False])
+def test_parties_afar_have_labels_or_none(has_labels, adjacency, table):
+    (X, y), n = table, N // 2
+    like = (X[:0], y[:0] if has_labels else None)
+    parties = [Party("north", X[:n], like[1] if not has_labels else y[:n])]
+    parties.append(Party("south", X[n:], None if has_labels else y[n:]))
+    source = Parties({party.name: party.answer for party in parties}, like)
+    synth = DPIndependentSynthesizer(adjacency=adjacency)
+    with pytest.raises(ValueError, match="y must be given with all parts"):
+        synth.fit(source)
+
+
+def test_a_number_of_rows_is_counted_or_as_given(table):
+    parties = list(parts_of(*table))
+    with pytest.raises(ValueError, match=f"Got 10 instead, and they hold {N}"):
+        DPIndependentSynthesizer().fit(Parties(parties, n_rows=10))
+    said = "rows of all parties: 10, as given by `n_rows`"
+    source = Parties(parties, n_rows=N)
+    schema = Schema.infer(*table)
+    synth = DPIndependentSynthesizer(schema=schema)
+    assert said not in synth.fit(source).privacy_.statements
+    afar = Parties({p.name: p.answer for p in parties}, parties[0].like, n_rows=10)
+    synth.fit(afar)
+    assert said in synth.privacy_.statements
+    synth = DPIndependentSynthesizer(schema=schema, adjacency="add_remove").fit(afar)
+    assert synth.n_samples_ > N / 2  # counted with noise: the number is private
+    assert said not in synth.privacy_.statements

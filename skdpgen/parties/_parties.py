@@ -11,6 +11,7 @@ from skdpgen.exceptions import (
     RowsElsewhereError,
 )
 from skdpgen.privacy import (
+    Adjacency,
     Counts,
     NoiseShares,
     NoiseWanted,
@@ -23,7 +24,7 @@ from skdpgen.privacy import (
     noise_of_blocks,
     noisy_values,
 )
-from skdpgen.tables import Encoder, RemoteRows, layouts_of, like_of, read_part
+from skdpgen.tables import Encoder, Layout, RemoteRows, layouts_of, like_of, read_part
 from skdpgen.utils import (
     Key,
     Labels,
@@ -127,7 +128,10 @@ class Parties:
         Public columns and dtypes, as of tables without rows; None takes them from the
         first of the parties, if they are :class:`Party`.
     n_rows : int or None, default=None
-        Rows of all parties, if their number is public; None asks for it.
+        Rows of all parties, if their number is public; None asks for it. What
+        :class:`Party` objects hold is compared with it. Callables and parties that add
+        noise are not asked, and the certificate states that it is as given. Ignored
+        under ``adjacency="add_remove"``, where the number is private.
     noise : NoiseShares or None, default=None
         Each party adds a share of the noise, and this process need not be trusted: it
         sees sums of all parties with the noise of all. Each party is a
@@ -156,12 +160,16 @@ class Parties:
         n_rows: int | None = None,
         noise: NoiseShares | None = None,
     ) -> None:
+        members: list[Answering] = []
         if not isinstance(parties, Mapping):
             members = list(parties)
             like = members[0].like if like is None and members else like
             names = [party.name for party in members]
             if len(set(names)) < len(names):
-                raise ValueError(f"Parties must have distinct names. Got {names!r}.")
+                raise ValueError(
+                    f"Parties must have distinct names. Got {names!r} instead; give "
+                    "each its own `name`, and rows of one party as one table."
+                )
             parties = {party.name: party.answer for party in members}
         if not parties or like is None:
             raise ValueError(
@@ -170,7 +178,10 @@ class Parties:
             )
         self.parties = dict(parties)
         self.like = like if isinstance(like, tuple) else (like, None)
+        for member in members:
+            _check_alike(member, layouts_of(*self.like))
         self.n_rows = n_rows
+        self.can_count = bool(members) and noise is None
         self.noise = noise
         if noise is not None and noise.n_parties != len(self.parties):
             raise ValueError(
@@ -184,7 +195,47 @@ class Parties:
     def standing(self, task: str) -> "PartiesRows":
         """Return the rows of the parties in the form that a fit reads."""
         layouts = layouts_of(*self.like)
-        return PartiesRows(self.parties, layouts, task, self.n_rows, self.noise)
+        return PartiesRows(
+            self.parties, layouts, task, self.n_rows, self.noise, self.can_count
+        )
+
+
+def _check_alike(party: Answering, expected: tuple[Any, Any]) -> None:
+    """Raise unless a party has the public columns, dtypes and labels of all.
+
+    Containers may differ: what counts is which values a dtype holds.
+    """
+    layouts = layouts_of(*party.like)
+    if (layouts[1] is None) != (expected[1] is None):
+        has, lacks = ("no", "some") if layouts[1] is None else ("some", "no")
+        raise ValueError(
+            f"y must be given by all parties, or by none. Got {has} labels from "
+            f"{party.name} and {lacks} labels from others, or in `like`; give the "
+            "labels of all rows, or leave them out."
+        )
+    for layout, shared in zip(layouts, expected, strict=True):
+        if not isinstance(layout, Layout) or not isinstance(shared, Layout):
+            continue
+        if layout.names != shared.names:
+            raise ValueError(
+                "All parties must have the same columns, in one order. Got "
+                f"{list(layout.names)!r} from {party.name} and {list(shared.names)!r} "
+                "from others, or in `like`; select and reorder the columns."
+            )
+        for j, name in enumerate(layout.names):
+            if _held(layout, j) != _held(shared, j):
+                raise ValueError(
+                    "All parties must have the same dtypes. Got "
+                    f"{layout.dtypes[j]} of {name!r} from {party.name} and "
+                    f"{shared.dtypes[j]} from others, or in `like`; convert the column."
+                )
+
+
+def _held(layout: Layout, column: int) -> tuple[Any, ...]:
+    """Return which values the dtype of a column holds."""
+    return tuple(
+        facts[column] for facts in (layout.kinds, layout.limits, layout.can_be_missing)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,6 +247,7 @@ class PartiesRows(RemoteRows):
     task: str
     public_n_rows: int | None = None
     noise_shares: NoiseShares | None = None
+    can_count: bool = False  # a given number of rows is compared with theirs
     fit: str = field(default_factory=fit_name)
 
     @property
@@ -209,27 +261,41 @@ class PartiesRows(RemoteRows):
         return self.layouts[1]
 
     def trusted(self, budget: PrivacyBudget) -> list[str]:
-        """Return the statement of who sees which sums without noise."""
+        """Return who sees which sums without noise, and a number of rows as given."""
+        given = self.public_n_rows
+        lines = []
+        is_public = budget.adjacency is Adjacency.REPLACE
+        if given is not None and is_public and not self.can_count:
+            lines = [f"rows of all parties: {given}, as given by `n_rows`"]
         if self.noise_shares is not None:
-            return [self.noise_shares.stated(budget)]
+            return [*lines, self.noise_shares.stated(budget)]
         return [
+            *lines,
             f"rows of {len(self.parties)} parties ({', '.join(self.parties)}), which "
             "see their own: the process of this fit sees sums of each without noise, "
-            "and is trusted"
+            "and is trusted",
         ]
 
     @cached_property
     def n_rows(self) -> int:
-        """Number of rows; parties are asked for it once, unless it was given."""
-        if self.public_n_rows is not None:
-            return self.public_n_rows
+        """Number of rows; parties are asked for it once, if they can be."""
+        given = self.public_n_rows
+        if given is not None and not self.can_count:
+            return given
         if self.noise_shares is not None:
             raise ValueError(
                 "n_rows must be given under adjacency='replace', where it is public: "
                 "parties that add noise do not tell theirs."
             )
         query = Query(Encoder({}), {str(Key.ROWS): Counts()}, 1)
-        return int(self.total(query)[str(Key.ROWS)][0, 0])
+        counted = int(self.total(query)[str(Key.ROWS)][0, 0])
+        if given not in (None, counted):
+            raise ValueError(
+                "n_rows must be the number of rows of all parties. Got "
+                f"{given} instead, and they hold {counted}; leave it out, or correct "
+                "it."
+            )
+        return counted
 
     def total(self, query: Query, noise: NoiseWanted | None = None) -> dict[str, Any]:
         """Send a question to all parties, check their answers, and add them up.

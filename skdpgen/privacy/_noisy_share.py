@@ -47,6 +47,7 @@ from skdpgen.utils import (
 N_BYTES = 16
 MODULUS = 2 ** (8 * N_BYTES)
 KEY_BYTES = 32
+FAR = MODULUS >> 16  # beyond all sums: 2^52 rows, 40 bits of a row, 20 below the noise
 
 
 def pair_keys(names: Sequence[str]) -> dict[str, dict[str, bytes]]:
@@ -414,7 +415,8 @@ def noisy_values(
     """Return the sums of all parties, with the noise of all of them.
 
     ``noise_std`` is that of the release, block by block. The sum of all parties has
-    ``shares.excess`` times as much.
+    ``shares.excess`` times as much. If keys do not match, masks stay in the sum, which
+    is then uniform: each number is within ``FAR`` with a probability of 2^-15.
     """
     query = question.query
     values: dict[str, Floats] = {}
@@ -422,6 +424,12 @@ def noisy_values(
         empty = block.start(query.n_classes)
         zeros, steps = whole_sums(block, empty, noise_std[key] * shares.each)
         sums = unmasked([answer.words[key] for answer in answers])
+        if any(abs(number) >= FAR for number in sums):
+            raise RowsElsewhereError(
+                "keys must be the same on both sides of each two parties. Got answers "
+                "whose masks do not cancel, so they cannot be read; agree on new keys, "
+                "and begin with new parties."
+            )
         integers = np.array(sums, dtype=object).reshape(zeros.shape)
         exact = integers.astype(np.float64) * steps
         std = noise_std[key] * shares.excess

@@ -319,6 +319,12 @@ def read_part(
     part = Part.of(X)
     series, labels_here = read_target(y, part.n_rows)
     check_part(part.layout, layout)
+    if (labels_here is None) != (target_layout is None):
+        given = "no y" if labels_here is None else "y"
+        raise ValueError(
+            "y must be given with all parts of the rows, or with none. Got a part with "
+            f"{given}, unlike the others or `like`; give all labels, or none."
+        )
     if labels_here is not None:
         check_part(labels_here, target_layout)
     target = read_labels(series, target_layout, task)
