@@ -15,7 +15,8 @@ from skdpgen import (
     Generator,
     all_synthesizers,
 )
-from skdpgen.tables import Boolean, Integer, Schema
+from skdpgen.exceptions import SchemaError, SchemaWarning
+from skdpgen.tables import Boolean, Categorical, Datetime, Integer, Numeric, Schema
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame({"age": RNG.integers(20, 60, 200), "left": RNG.random(200) < 0.5})
@@ -175,3 +176,44 @@ def test_no_value_of_a_row_is_in_a_message():
     for rows in (records, {"name": [secret]}, pd.Series([secret])):
         assert secret not in error_of(rows)
     assert secret not in error_of(pd.DataFrame(records), "name")
+
+
+# --------------------------------------------- types that no value of a dtype fits
+
+NUMBER = pd.Series(np.arange(300))
+DAY = pd.Series(pd.date_range("2020-01-01", periods=300))
+A_YEAR = Datetime("2020-01-01", "2021-01-01")
+NEVER = {
+    "times of whole numbers": (NUMBER, A_YEAR),
+    "times of numbers": (NUMBER.astype("Float64"), A_YEAR),
+    "times of truth values": (NUMBER > 9, A_YEAR),
+    "times of categories": (NUMBER.astype("category"), A_YEAR),
+    "whole numbers of times": (DAY, Integer(0, 9)),
+    "numbers of times": (DAY.dt.tz_localize("UTC"), Numeric(0, 9)),
+    "truth values of times": (DAY, Boolean()),
+}
+
+
+@pytest.mark.parametrize("name", NEVER)
+def test_times_are_no_numbers(name):
+    values, column = NEVER[name]
+    synth = DPIndependentSynthesizer(schema={"p": column})
+    expected = f"Column 'p' must be .* its dtype holds. Got {type(column).__name__} "
+    with pytest.raises(SchemaError, match=expected):
+        synth.fit(pd.DataFrame({"p": values}))
+    assert not hasattr(synth, "privacy_")
+
+
+def test_times_of_a_target_are_no_numbers():
+    for values, column in ((NUMBER, A_YEAR), (DAY, Numeric(0, 9))):
+        schema = Schema(target=column)
+        synth = DPIndependentSynthesizer(schema=schema, task="regression")
+        with pytest.raises(SchemaError, match="The target must be described by what"):
+            synth.fit(pd.DataFrame({"q": NUMBER}), values)
+
+
+def test_text_that_a_dtype_of_numbers_cannot_hold_is_explained():
+    table = pd.DataFrame({"p": np.linspace(0, 1, 3000)})
+    synth = DPIndependentSynthesizer(schema={"p": Categorical(["a", "b"])})
+    with pytest.warns(SchemaWarning, match="Its dtype holds no text"):
+        synth.fit(table)

@@ -581,6 +581,8 @@ def _of_pixels(key: str, share: str, facts: Facts) -> Loss:
 
 
 WRITTEN = "Are they written as the schema says?"
+SPELT = "Are they spelt as in the table?"
+NO_TEXT = "Its dtype holds no text."
 WORDS = (
     "Boolean() reads true and false; for other words name them, as "
     "`Categorical(['Y', 'N'])`, or leave the column out of the schema."
@@ -608,4 +610,5 @@ def _contradicted(table: pd.DataFrame, facts: Facts) -> Iterator[tuple[Any, Loss
         is_list = isinstance(column, Categorical) and column.other is None
         if is_list and line["n_values"] and not line["is_discovered"]:
             start += "one of its categories"
-            yield name, Loss(start, "Are they spelt as in the table?", True)
+            advice = SPELT if name in texts else f"{NO_TEXT} {SPELT}"
+            yield name, Loss(start, advice, True)

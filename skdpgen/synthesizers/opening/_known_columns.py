@@ -23,6 +23,7 @@ from skdpgen.tables import (
     Categorical,
     Cells,
     Column,
+    Datetime,
     Drop,
     ImageLayout,
     Integer,
@@ -260,6 +261,7 @@ class Known:
         _check_something_is_left(schema, rows.layout)
         _check_text(schema, rows.layout)
         kinds, described = _kinds(rows, schema, resolved_task)
+        _check_kinds(described, rows)
         _check_dtypes(described, rows.layout)
         if schema.rules:
             _check_rules(schema, rows.layout)
@@ -461,6 +463,30 @@ def _check_text(schema: Schema, layout: Layout | ImageLayout) -> None:
                 f"{kinds[name].value} as the kind of its dtype; leave format and parse "
                 "out."
             )
+
+
+def _check_kinds(described: Mapping[Any, Column], rows: Rows) -> None:
+    """Raise if times are described as numbers, or numbers as times.
+
+    No value would agree. Other descriptions may fit some values, and are accepted.
+    """
+    kinds = dict(zip(rows.layout.names, rows.layout.kinds, strict=True))
+    if rows.target_layout is not None:
+        kinds[TARGET] = rows.target_layout.kinds[0]
+    for name, column in described.items():
+        kind, given = kinds[name], type(column).__name__
+        is_time = isinstance(column, Datetime)
+        if kind is Kind.DATETIME and isinstance(column, Boolean | Integer | Numeric):
+            advice = "describe it as Datetime, or convert the column"
+        elif is_time and kind in (Kind.BOOLEAN, Kind.INTEGER, Kind.FLOAT):
+            advice = "describe it as numbers, or convert the column (`pd.to_datetime`)"
+        else:
+            continue
+        subject = "The target" if name == TARGET else f"Column {name!r}"
+        raise SchemaError(
+            f"{subject} must be described by what its dtype holds. Got {given} for "
+            f"the kind {kind.value}; {advice}."
+        )
 
 
 def _check_dtypes(
