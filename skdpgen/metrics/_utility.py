@@ -485,7 +485,9 @@ class SyntheticUtility:
     two classes the positive one is the last, sorted as numbers if all are numbers
     and as text otherwise. A model that cannot learn, because only one class was
     sampled or because its fit failed, scores chance (ROC-AUC 1/2, average precision
-    = share of positives, F1 of a constant guess, R² 0) and states it in ``note``.
+    = share of positives, F1 of a constant guess, R² 0) and states it in ``note``. If
+    all test rows have one class or number, ROC-AUC, average precision and R² are
+    undefined: they have the same values, and ``note`` states it.
 
     Examples
     --------
@@ -521,11 +523,7 @@ class SyntheticUtility:
 
     def __call__(self, estimator: object, X: Table, y: Labels | None = None) -> float:
         """Sample from a fitted estimator and score on real rows; larger is better."""
-        if y is None:
-            raise ValueError(
-                "A utility score needs real labels. Got y=None instead. "
-                "Pass `y` to `fit` of the search as well."
-            )
+        _check_labels(y)
         return self.summary(self.evaluate(estimator, X, y))["mean"]
 
     def evaluate(
@@ -549,6 +547,7 @@ class SyntheticUtility:
             A row per model, a column per metric, and ``note``. ``attrs`` holds
             task, metric, protocol, version and the positive class.
         """
+        _check_labels(y_test)
         task = self.task
         if not isinstance(train, tuple | list):
             synthesizer, X_test = unwrap(train, X_test)
@@ -608,6 +607,12 @@ class SyntheticUtility:
         return [specs[name] for name in self.classifiers or models]
 
 
+UNDEFINED = {  # where the real target is constant
+    "binary": "y_test has one class: roc_auc and average_precision are undefined",
+    "regression": "y_test is constant: r2 is undefined",
+}
+
+
 def _score(
     model: BaseEstimator,
     protocol: str,
@@ -632,7 +637,8 @@ def _score(
     except Exception as error:  # one bad model must not lose the other eleven
         note = f"failed: {type(error).__name__}: {error}"[:120]
         return {**chance(targets.task, y_train, y_test), "note": note}
-    return {**scores, "note": ""}
+    is_constant = targets.task != "multiclass" and len(np.unique(y_test)) < 2
+    return {**scores, "note": UNDEFINED[targets.task] if is_constant else ""}
 
 
 def _predict(
@@ -657,6 +663,14 @@ def _predict(
     if hasattr(model, "predict_proba"):
         return guess, model.predict_proba(X_test)[:, 1]
     return guess, model.decision_function(X_test)
+
+
+def _check_labels(y: Labels | None) -> None:
+    if y is None:
+        raise ValueError(
+            "A utility score needs real labels. Got None instead of y; give the labels "
+            "of the test rows, and pass `y` to `fit` of a search as well."
+        )
 
 
 def _check_in(name: str, value: object, allowed: Collection[object]) -> None:

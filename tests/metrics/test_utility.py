@@ -107,6 +107,25 @@ def test_no_synthetic_label_and_missing_labels(mixed):
         utility.evaluate((X, y), X, nothing)
 
 
+def test_a_constant_test_target_is_noted(mixed):
+    X, y = mixed
+    rich = y == ">50K"
+    utility = SyntheticUtility(classifiers=["lda", "decision_tree"])
+    scores = utility.evaluate((X, y), X[rich], y[rich])
+    assert (scores["note"].str.contains("roc_auc and average_precision are")).all()
+    assert (utility.evaluate((X, y), X, y)["note"] == "").all()
+    numbers = np.arange(float(len(X)))
+    utility = SyntheticUtility(classifiers=["ridge"])
+    scores = utility.evaluate((X, numbers), X[:9], np.full(9, 2.0))
+    assert scores["note"].tolist() == ["y_test is constant: r2 is undefined"]
+
+
+def test_labels_of_the_test_rows_are_needed(mixed):
+    X, y = mixed
+    with pytest.raises(ValueError, match=r"needs real labels. Got None instead of y"):
+        SyntheticUtility(classifiers=["lda"]).evaluate((X, y), X, None)
+
+
 def test_a_failing_model_is_noted_and_scores_chance(mixed, monkeypatch):
     X, y = mixed
 
@@ -172,7 +191,7 @@ def test_unlabelled_is_a_clear_error(mixed):
     utility = SyntheticUtility(classifiers=["lda"])
     with pytest.raises(ValueError, match="Fit it with `y`"):
         utility(Bootstrap().fit(X), X, y)
-    with pytest.raises(ValueError, match="Got y=None"):
+    with pytest.raises(ValueError, match="Got None instead of y"):
         utility(Bootstrap().fit(X, y), X)
 
 
