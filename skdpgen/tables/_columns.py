@@ -497,24 +497,20 @@ def _plain(values: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def is_hint(column: Any) -> bool:
-    """Return whether a column has a format or codes but leaves bounds to discovery.
+    """Return whether a column has a format or codes but leaves a bound to discovery.
 
     Examples
     --------
-    >>> is_hint(Numeric(parse=True)), is_hint(Numeric(0, format="$3.10"))
+    >>> is_hint(Numeric(parse=True)), is_hint(Numeric(0, parse=True))
     (True, True)
     >>> is_hint(Numeric(0, 1, parse=True)), is_hint(Numeric(0))
     (False, False)
     """
-    codes = getattr(column, "codes", ())
-    has_format = (
-        getattr(column, "parse", False) or getattr(column, "format", None) or codes
-    )
-    if not has_format:
+    statements = (getattr(column, name, None) for name in ("parse", "format", "codes"))
+    if not any(statements):
         return False
     ends = column.lower is None, column.upper is None
-    is_number = not isinstance(column, Datetime)
-    may_have_one_bound = bool(codes) or (is_number and column.format is not None)
+    may_have_one_bound = bool(column.codes) or not isinstance(column, Datetime)
     return any(ends) if may_have_one_bound else all(ends)
 
 

@@ -118,7 +118,23 @@ def test_a_template_may_leave_hints_open():
     assert Schema.from_toml(schema.to_toml()) == schema
     assert Schema.from_json(schema.to_json()) == schema
     with pytest.raises(SchemaError, match="needs lower and upper"):
-        Schema({"a": Numeric(lower=0, parse=True)}).check()
+        Schema({"a": Datetime(lower="01.01.2021", format=FORM)}).check()
+
+
+@pytest.mark.parametrize("kind", [Numeric, Integer])
+def test_one_bound_of_parsed_numbers_may_be_left_out(kind):
+    X = pd.DataFrame({"a": (np.arange(3000) % 40).astype(str)})
+    ends = []
+    for bounds in ({"lower": 0}, {"upper": 50}):
+        schema = Schema({"a": kind(**bounds, parse=True)})
+        synth = DPIndependentSynthesizer(10.0, schema=schema, random_state=0).fit(X)
+        column = synth.schema_.columns["a"]
+        assert all(getattr(column, name) == end for name, end in bounds.items())
+        ends.append((column.lower, column.upper))
+        numbers = synth.sample(100)["a"].astype(float)
+        assert numbers.between(column.lower, column.upper).all()
+    assert 30 < ends[0][1] < 60
+    assert -20 < ends[1][0] <= 5
 
 
 def test_bounds_may_be_written_in_the_format():
