@@ -132,6 +132,22 @@ def test_a_search_that_was_changed_since_has_no_cost(change):
         search_cost(search.set_params(**change))
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+@pytest.mark.filterwarnings("ignore:One or more of the test scores")
+def test_candidates_that_are_not_valid_cost_nothing(reports):
+    cost = search_cost(searched(300, epsilons=(0.5, -1.0, 2.0, "much"), schema=SCHEMA))
+    assert len(reports) == cost.n_fits == 7  # three folds of two, and the refit
+    valid = search_cost(searched(300, schema=SCHEMA))
+    assert (cost.epsilon, cost.delta, cost.mu) == (valid.epsilon, valid.delta, valid.mu)
+    assert cost.n_refused == 2
+    for text in (str(cost), cost._repr_html_()):
+        assert "Left out: 2 of the candidates" in text
+    assert "Left out" not in str(valid)
+    none_valid = done(DPIndependentSynthesizer(), {"epsilon": -1.0})
+    with pytest.raises(ValueError, match="a candidate with valid parameters"):
+        search_cost(none_valid)
+
+
 def test_a_refit_counts_although_it_is_switched_off_afterwards():
     search = searched(300)
     cost = search_cost(search)

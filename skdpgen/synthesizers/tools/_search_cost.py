@@ -36,6 +36,10 @@ LEAK = (
     "LEAK: candidates inferred the schema from the rows; what follows holds only if "
     "bounds and categories are public anyway."
 )
+REFUSED = (
+    " Left out: {} of the candidates, whose parameters are not valid. Their fits "
+    "failed before they read a row."
+)
 NOT_COVERED = (
     "The choice among candidates follows scores of raw held-out rows and is not "
     "covered."
@@ -63,6 +67,8 @@ class SearchCost:
     is_seeded: bool = False
     is_exposed: bool = False
     """Whether delta is above one over the number of rows."""
+    n_refused: int = 0
+    """Candidates whose parameters are not valid, so that their fits paid nothing."""
 
     @property
     def _alarms(self) -> list[str]:
@@ -87,7 +93,7 @@ class SearchCost:
     @property
     def _not_covered(self) -> str:
         """What the promise leaves out."""
-        return NOT_COVERED
+        return NOT_COVERED + (REFUSED.format(self.n_refused) if self.n_refused else "")
 
     def __str__(self) -> str:
         """Return the cost in words."""
@@ -125,9 +131,10 @@ def search_cost(search: Any) -> SearchCost:
 
     *What is counted* is the last call of ``fit``, as it was: parameters that were
     changed afterwards raise an error where the certificate of ``best_estimator_``
-    shows it. Fits that failed (``error_score``) count in full, whether or not they came
-    to a release. A search that was interrupted has no results, and no cost can be
-    stated, but what it fitted was paid for.
+    shows it. Candidates whose parameters are not valid, such as a negative epsilon, are
+    left out: these fits read no row. Other fits that failed (``error_score``) count in
+    full, whether or not they came to a release. A search that was interrupted has no
+    results, and no cost can be stated, but what it fitted was paid for.
 
     **Folds must not depend on the rows.** Stratified folds do: one label that changes
     moves hundreds of other rows to another fold, and then nothing is bounded. Under
@@ -158,13 +165,19 @@ def search_cost(search: Any) -> SearchCost:
             f"{type(search).__name__}, which is not fitted or not a search; `privacy_` "
             "is the cost of a single fit."
         )
-    candidates = [
+    all_candidates = [
         _synthesizer(clone(search.estimator).set_params(**params))
         for params in search.cv_results_["params"]
     ]
+    candidates = [one for one in all_candidates if _is_valid(one)]
+    if not candidates:
+        raise ValueError(
+            "search_cost needs a candidate with valid parameters. Got none: no fit of "
+            "the search read a row."
+        )
     budgets = [_budget(candidate) for candidate in candidates]
     times = _n_training_sets(search, {budget.adjacency for budget in budgets})
-    _check_unchanged(search, candidates)
+    _check_unchanged(search, all_candidates)
     has_refit = bool(search.refit) or hasattr(search, "best_estimator_")
     selections = [budget.delta_selection for budget in budgets for _ in range(times)]
     if has_refit:
@@ -181,7 +194,18 @@ def search_cost(search: Any) -> SearchCost:
         is_inferred=any(_is_inferred(candidate.schema) for candidate in candidates),
         is_seeded=_is_seeded(search),
         is_exposed=_is_exposed(search, delta),
+        n_refused=len(all_candidates) - len(candidates),
     )
+
+
+def _is_valid(candidate: BaseSynthesizer) -> bool:
+    """Return whether a fit starts; it checks its parameters before it reads a row."""
+    try:
+        candidate._validate_params()
+        _budget(candidate)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _is_inferred(schema: Any) -> bool:
