@@ -523,8 +523,7 @@ class SyntheticUtility:
 
     def __call__(self, estimator: object, X: Table, y: Labels | None = None) -> float:
         """Sample from a fitted estimator and score on real rows; larger is better."""
-        _check_labels(y)
-        return self.summary(self.evaluate(estimator, X, y))["mean"]
+        return self.summary(self.evaluate(estimator, X, _given(y)))["mean"]
 
     def evaluate(
         self,
@@ -547,7 +546,7 @@ class SyntheticUtility:
             A row per model, a column per metric, and ``note``. ``attrs`` holds
             task, metric, protocol, version and the positive class.
         """
-        _check_labels(y_test)
+        y_test = _given(y_test)
         task = self.task
         if not isinstance(train, tuple | list):
             synthesizer, X_test = unwrap(train, X_test)
@@ -665,12 +664,14 @@ def _predict(
     return guess, model.decision_function(X_test)
 
 
-def _check_labels(y: Labels | None) -> None:
+def _given(y: Labels | None) -> Labels:
+    """Return labels; raise if there are none."""
     if y is None:
         raise ValueError(
             "A utility score needs real labels. Got None instead of y; give the labels "
             "of the test rows, and pass `y` to `fit` of a search as well."
         )
+    return y
 
 
 def _check_in(name: str, value: object, allowed: Collection[object]) -> None:

@@ -26,7 +26,7 @@ def check_count(value: object, name: str) -> int:
     >>> check_count(3, "chunk_size")
     3
     """
-    if not isinstance(value, Integral) or value < 1:
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
         raise ValueError(
             f"{name} must be an integer in the range [1, inf). Got {value!r} instead."
         )

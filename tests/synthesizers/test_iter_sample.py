@@ -100,6 +100,18 @@ def test_conditions_stay_as_they_are(pairwise):
     assert {len(X) for X, _ in chunks[:-1]} == {40}
 
 
+def test_a_text_that_was_not_discovered_is_completed_as_other(pairwise):
+    assert "other" in pairwise.cells_["job"].categories
+    given = pd.DataFrame({"job": ["astronaut", "other"] * 50})
+    X, _ = pairwise.sample(conditions=given, random_state=0)
+    assert X["job"].tolist() == given["job"].tolist()
+    rows = [
+        pairwise.sample(conditions=given.replace("astronaut", name), random_state=0)[0]
+        for name in ("astronaut", "other")
+    ]
+    pd.testing.assert_frame_equal(*(X.drop(columns="job") for X in rows))
+
+
 def test_written_identifiers_go_on():
     X = pd.DataFrame({"id": ["?"] * 300, "size": np.arange(300.0)})
     schema = Schema({"id": Regenerate("row-{i}")})
@@ -223,11 +235,23 @@ def test_an_iterator_goes_on_with_the_model_of_its_beginning():
         ({"chunk_size": 0}, "chunk_size must be an integer"),
         ({"n_samples": 2.5}, "n_samples must be an integer"),
         ({"n_samples": 3, "y": ["left"]}, "n_samples must be None or the length of y"),
+        ({"n_samples": True}, "n_samples must be an integer"),
+        ({"y": []}, "n_samples must be an integer"),
+        ({"class_distribution": {"left": 0.5}}, "class_distribution must be"),
+        ({"y": ["left"], "class_distribution": "balanced"}, "when y has the label"),
     ],
 )
 def test_what_is_wrong_is_said_before_rows_are_drawn(fitted, params, message):
     with pytest.raises(ValueError, match=message):
         fitted.iter_sample(**params)
+
+
+@pytest.mark.parametrize("name", ["n_samples", "y"])
+def test_a_sample_has_rows(fitted, pairwise, name):
+    for synth in (fitted, pairwise):
+        for size in (0, True, False) if name == "n_samples" else ([], np.array([])):
+            with pytest.raises(ValueError, match="must be an integer in the range"):
+                synth.sample(**{name: size})
 
 
 @pytest.mark.parametrize("container", ["pandas", "numpy", "polars", "pyarrow"])

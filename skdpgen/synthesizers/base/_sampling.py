@@ -56,6 +56,7 @@ class SamplesInChunks(FittedAttributes):
 
     _sampler: Generator
     sample: Callable[..., Any]  # every synthesizer has its own
+    _requested_shares: Callable[..., Any]
 
     def iter_sample(
         self,
@@ -109,6 +110,7 @@ class SamplesInChunks(FittedAttributes):
                     f"n_samples must be None or the length of {name}, {len(rows)}. "
                     f"Got {n_samples!r} instead."
                 )
+        self._requested_shares(y, how.get("class_distribution"))  # raises now
         source = self._sampler if random_state is None else random_state
         with SPLITTING:
             (rng,) = split_generator(source, 1)

@@ -352,9 +352,22 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, ShowsFit):
                     f"n_samples must be None or len(y)={len(y)} when y is given. "
                     f"Got {n_samples!r} instead."
                 )
-            return len(y)
+            return check_count(len(y), "len(y)")
         n_samples = self.n_samples_ if n_samples is None else n_samples
         return check_count(n_samples, "n_samples")
+
+    def _requested_shares(
+        self, y: Any, class_distribution: ClassShares
+    ) -> NDArray[np.float64] | None:
+        """Return the requested share of each class, after checks."""
+        if class_distribution is None:
+            return None
+        if y is not None or self.task_ != "classification":
+            raise ValueError(
+                "class_distribution must be None unless classes were fitted, and "
+                f"when y has the label of each row. Got {class_distribution!r}."
+            )
+        return shares_of(class_distribution, self.classes_.tolist())
 
     def _draw_labels(
         self,
@@ -365,13 +378,9 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, ShowsFit):
         rng: Generator,
     ) -> NDArray[np.int64]:
         """Return the class of each row to draw: as requested, or by released shares."""
-        if class_distribution is not None:
-            if y is not None or self.task_ != "classification":
-                raise ValueError(
-                    "class_distribution must be None unless classes were fitted, and "
-                    f"when y has the label of each row. Got {class_distribution!r}."
-                )
-            shares = shares_of(class_distribution, self.classes_.tolist())
+        requested = self._requested_shares(y, class_distribution)
+        if requested is not None:
+            shares = requested
         if y is None:
             return rng.permutation(systematic(shares, n_samples, rng=rng))
         if self.task_ == "regression":
