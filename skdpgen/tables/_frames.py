@@ -55,6 +55,7 @@ POLARS_KINDS = {  # besides integers and floats
 TO_TEXT = "decode it to text"
 TO_PARTS = "make a column of each of its parts"
 TO_NUMBER = "convert it to a number, as its total seconds"
+TO_NAMED = "name the zone, as in `.dt.tz_convert('Europe/Berlin')`"
 TO_SECONDS = "use `.dt.total_seconds()`"
 TO_ANYTHING = "convert it to numbers, text, truth values or times"
 WAYS_OUT = {
@@ -94,6 +95,8 @@ period[M], which is not supported; use `.dt.to_timestamp()`.
     if isinstance(dtype, pd.ArrowDtype):
         return arrow_kind(dtype.pyarrow_dtype, subject)
     if isinstance(dtype, pd.DatetimeTZDtype):
+        if not _is_named(dtype):
+            _refuse(subject, dtype, TO_NAMED)
         return Kind.DATETIME
     if isinstance(dtype, pd.StringDtype):
         return Kind.TEXT
@@ -103,6 +106,14 @@ period[M], which is not supported; use `.dt.to_timestamp()`.
     if inner is None:
         _refuse(subject, dtype, WAYS_OUT.get(type(dtype), TO_ANYTHING))
     return _numpy_kind(inner, subject)
+
+
+def _is_named(dtype: pd.DatetimeTZDtype) -> bool:
+    """Return whether the name of a dtype has its zone; files of `tzfile` have none."""
+    try:
+        return bool(pd.DatetimeTZDtype.construct_from_string(str(dtype)) == dtype)
+    except TypeError:
+        return False
 
 
 def _numpy_kind(dtype: "np.dtype[Any]", subject: str) -> Kind:

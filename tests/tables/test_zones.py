@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from dateutil.tz import tzoffset
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -99,3 +100,10 @@ def test_times_of_one_column_are_in_one_zone():
         synth.fit(Chunks(lambda: iter([X, other])))
     with pytest.raises(ValueError, match=r"public_data must have column 'day' in"):
         synth.fit(X, public_data=other)
+
+
+def test_a_zone_without_a_name_is_refused_before_anything_is_paid():
+    synth = DPIndependentSynthesizer(1000.0)
+    with pytest.raises(TypeError, match=r"name the zone, as in `.dt.tz_convert"):
+        synth.fit(table(tzoffset("Somewhere", 3600)))
+    assert not hasattr(synth, "privacy_")
