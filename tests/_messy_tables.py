@@ -15,6 +15,7 @@ import polars as pl
 from skdpgen import Boolean, Categorical, Integer, Numeric, Schema
 from skdpgen.exceptions import (
     IdentifierWarning,
+    NoisyColumnsWarning,
     RareValuesWarning,
     SchemaError,
     SchemaWarning,
@@ -41,7 +42,7 @@ class Messy:
     says : str
         Part of the message of the warning or the error.
     may_warn : set of warning classes
-        Those of losses of about 3 %, which are warned of or not.
+        Those of losses of about 3 %, or of noise, which are warned of or not.
     lost : set of names
         Columns of which a wrong schema leaves little.
     """
@@ -74,6 +75,7 @@ def made(name: str) -> Messy:
 
 RARE = frozenset({RareValuesWarning})
 WRONG = frozenset({SchemaWarning})
+DROWNED = frozenset({NoisyColumnsWarning})
 NUMBERED = frozenset({IdentifierWarning})
 
 
@@ -556,7 +558,8 @@ def classes_that_match_nothing(rng):
     X, z = tame(rng)
     y = np.where(z > 0, "stays", "goes")
     params = {"classes": ["Stays", "Goes"]}
-    return Messy(X, y, {}, params, WRONG, says="classes", lost=frozenset({*X, "y"}))
+    lost = frozenset({*X, "y"})
+    return Messy(X, y, {}, params, WRONG, may_warn=DROWNED, says="classes", lost=lost)
 
 
 # -------------------------------------------------------------------------- schemas

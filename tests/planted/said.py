@@ -268,7 +268,7 @@ WHAT_IS_SAID = (
         "search-as-it-is-now",
         "a search is charged by parameters that were changed after its fit",
         "skdpgen.synthesizers.tools:search_cost",
-        "_check_unchanged(search, candidates)",
+        "_check_unchanged(search, all_candidates)",
         "pass",
         (SEARCHED + "test_a_search_that_was_changed_since_has_no_cost",),
     ),

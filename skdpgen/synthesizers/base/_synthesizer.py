@@ -412,15 +412,14 @@ class BaseSynthesizer(ReportsColumns, SamplesInChunks, ShowsFit):
     ) -> Self:
         """State what a model was retrained with: the estimator's parameters may differ.
 
-        ``adds_up`` keeps earlier lines, where a retrained setting stays.
+        ``adds_up`` keeps earlier lines of other parameters, where a setting stays.
         """
-        if not adds_up:
-            for line in self._state.certificate.statements:
-                if line.startswith(RETRAINED):
-                    self._fitted = self._state.without(line)
-        if parameters:
-            listed = ", ".join(f"{k}={v!r}" for k, v in sorted(parameters.items()))
-            self._fitted = self._state.stating(f"{RETRAINED} {listed}")
+        starts = {f"{RETRAINED} {name}=" for name in parameters}
+        for line in self._state.certificate.statements:
+            if line.startswith(tuple(starts) if adds_up else RETRAINED):
+                self._fitted = self._state.without(line)
+        lines = [f"{RETRAINED} {k}={v!r}" for k, v in sorted(parameters.items())]
+        self._fitted = self._state.stating(*lines)
         return self
 
     def _with_target(
