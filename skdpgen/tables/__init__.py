@@ -33,6 +33,7 @@ from skdpgen.tables._columns import (
     Ordinal,
     Regenerate,
     at_zone,
+    with_ends,
 )
 from skdpgen.tables._descriptors import format_of, read_json, take_out_target
 from skdpgen.tables._encoder import Asked, EncodedBatch, Encoder, OpenWords
@@ -259,6 +260,7 @@ __all__ = [
     "take_out_target",
     "unordered",
     "with_codes",
+    "with_ends",
     "with_hint",
     "with_named",
     "with_range_of",

@@ -509,9 +509,23 @@ def is_hint(column: Any) -> bool:
     statements = (getattr(column, name, None) for name in ("parse", "format", "codes"))
     if not any(statements):
         return False
-    ends = column.lower is None, column.upper is None
-    may_have_one_bound = bool(column.codes) or not isinstance(column, Datetime)
-    return any(ends) if may_have_one_bound else all(ends)
+    return column.lower is None or column.upper is None
+
+
+def with_ends(column: Any, lower: Any, upper: Any) -> Any:
+    """Return a column of numbers or times with those bounds that are given, in order.
+
+    Examples
+    --------
+    >>> with_ends(Numeric(0, 9), 2, None), with_ends(Integer(0, 9), 12, None)
+    (Numeric(lower=2, upper=9, ...), Integer(lower=9, upper=12, ...))
+    """
+    ends = (
+        column.lower if lower is None else lower,
+        column.upper if upper is None else upper,
+    )
+    first, last = sorted(ends, key=seconds if isinstance(column, Datetime) else None)
+    return replace(column, lower=first, upper=last)
 
 
 def _iso(value: object, form: str | None) -> str:

@@ -20,6 +20,7 @@ from skdpgen.tables._columns import (
     Integer,
     Numeric,
     is_hint,
+    with_ends,
 )
 from skdpgen.tables._layout import Kind
 from skdpgen.tables._text_forms import N_FORMS, place_of_number, write_time
@@ -255,9 +256,5 @@ def write_text(values: "pd.Series[Any]", column: Column) -> "pd.Series[Any]":
 
 def _joined_bounds(column: Any, hint: Any) -> dict[str, Any]:
     """Return the bounds of the hint, and discovered ones where it has none."""
-    if isinstance(hint, Datetime):
-        source = hint if hint.is_time_of_day else column
-        return {"lower": source.lower, "upper": source.upper}
-    lower = column.lower if hint.lower is None else hint.lower
-    upper = column.upper if hint.upper is None else hint.upper
-    return {"lower": min(lower, upper), "upper": max(lower, upper)}
+    joined = with_ends(column, hint.lower, hint.upper)
+    return {"lower": joined.lower, "upper": joined.upper}

@@ -501,7 +501,8 @@ def _of_column(
     )
     if key in ("below", "above"):
         bound = column.lower if key == "below" else column.upper
-        if is_discovered:
+        ends = facts.public_ends.get(name, (None, None))  # one of them is public
+        if is_discovered and ends[key == "above"] is None:
             outcome = (
                 f"are {key} the range that was found; synthetic rows are within it"
             )

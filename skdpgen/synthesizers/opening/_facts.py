@@ -11,6 +11,7 @@ from skdpgen.tables import (
     CategoryCells,
     Cells,
     Column,
+    Datetime,
     Drop,
     ImageLayout,
     Integer,
@@ -21,6 +22,7 @@ from skdpgen.tables import (
     Regenerate,
     Schema,
     unordered,
+    with_ends,
     within_limits,
 )
 from skdpgen.utils import (
@@ -49,7 +51,7 @@ class Facts:
     first_row: int = 0
     """The number of the first row that is drawn; identifiers are written from there."""
     public_ends: Mapping[Any, tuple[Any, Any]] = field(default_factory=dict)
-    """Bounds that the schema gave of numbers whose other bound was discovered."""
+    """Bounds that the schema gave of columns whose other bound was discovered."""
     numbered: tuple[Any, ...] = ()
     """Whole numbers that differ in nearly every row; perhaps identifiers."""
     finer: Mapping[Any, float] = field(default_factory=dict)
@@ -143,14 +145,12 @@ class Facts:
 
     def _within_public_ends(self, name: Hashable, column: Column) -> Column:
         """Return a column whose public bound overrides the released range."""
-        if name not in self.public_ends or not isinstance(column, Integer | Numeric):
+        if name not in self.public_ends or not isinstance(
+            column, Datetime | Integer | Numeric
+        ):
             return column
-        lower: Any
-        upper: Any
-        lower, upper = self.public_ends[name]
-        lower = column.lower if lower is None else lower
-        upper = column.upper if upper is None else upper
-        return replace(column, lower=min(lower, upper), upper=max(lower, upper))
+        changed: Column = with_ends(column, *self.public_ends[name])
+        return changed
 
     def public_total(self, adjacency: str, labels: Cells | None) -> float | None:
         """Return the number of rows if it is public and each of them counts."""

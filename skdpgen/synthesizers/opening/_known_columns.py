@@ -311,11 +311,11 @@ class Known:
 
     @property
     def public_ends(self) -> dict[Any, tuple[Any, Any]]:
-        """The bounds of numbers of which the other bound is left to discovery."""
+        """The bounds of columns of which the other bound is left to discovery."""
         return {
             name: (hint.lower, hint.upper)
             for name, hint in self.hints.items()
-            if isinstance(hint, Integer | Numeric)
+            if isinstance(hint, Datetime | Integer | Numeric)
             and (hint.lower is None) != (hint.upper is None)
         }
 
