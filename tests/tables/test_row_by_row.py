@@ -104,13 +104,16 @@ def test_text_reads_as_its_rows_do_alone(dtype, rows):
     assert read(rows) == [read([row])[0] for row in rows]
 
 
+MERGED = {"'\\ud800'", "\x00", ""}  # pandas makes one category of some of them
+
+
 @pytest.mark.parametrize("dtype", [*STORED, "category"], ids=str)
 @given(rows=st.lists(st.sampled_from([*ODD, "7 kg"]), min_size=1, max_size=6))
 def test_text_of_numbers_reads_as_its_rows_do_alone(dtype, rows):
     def read(some):
         stored = pd.Series(some, dtype=object)
-        if dtype == "category":  # where pandas itself takes these two for the same
-            some = ["?" if cell == "'\\ud800'" else cell for cell in some]
+        if dtype == "category":
+            some = ["-" if cell in MERGED else cell for cell in some]
             stored = pd.Series(pd.Categorical(pd.Index(some, dtype=object)))
         elif dtype is not object:
             stored = pd.Series(some, dtype=dtype)
