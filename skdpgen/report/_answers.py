@@ -12,6 +12,7 @@ STRONG, WEAK = 1.0, 10.0  # epsilon: the usual reading, see docs/read_a_certific
 FEW = 4  # bars in an answer; the table of columns has all
 STANDARD_ERRORS = 2.0  # around a released share: right in 19 of 20 cases
 DROWNED = 0.5  # of the rows: a share that noise may move that far shows nothing
+ONLY_NOISE = "noise may move shares by 50"  # a statement of the certificate
 HIDDEN = 0.1  # of the rows: a loss that would be large, if there is one
 LARGE_DELTA = "delta exceeds"  # the certificate's statement
 UNTESTED = "relations that were not tested against the noise"
@@ -96,7 +97,8 @@ def _quality(content: Mapping[str, Any]) -> dict[str, Any]:
     else:
         verdict = f"Limited: {learned}, no other relationships."
     n_drowned = sum(bar["share"] >= DROWNED for bar in bars)
-    if n_drowned and n_drowned == len(bars):
+    is_stated = any(line.startswith(ONLY_NOISE) for line in content["public"])
+    if (n_drowned or is_stated) and n_drowned in (0, len(bars)):
         verdict = "Do not use these rows: their columns are noise."
     elif n_drowned:
         verdict += f" {n_drowned} of {len(bars)} columns are noise."

@@ -36,7 +36,7 @@ from skdpgen.tables._columns import (
     with_ends,
 )
 from skdpgen.tables._descriptors import format_of, read_json, take_out_target
-from skdpgen.tables._encoder import Asked, EncodedBatch, Encoder, OpenWords
+from skdpgen.tables._encoder import Asked, EncodedBatch, Encoder, OpenWords, read_target
 from skdpgen.tables._frames import like_of, read_table
 from skdpgen.tables._groups import (
     CellGroups,
@@ -137,7 +137,13 @@ from skdpgen.tables._text_forms import (
 )
 from skdpgen.tables._time_forms import chosen_form, chosen_iso_form
 from skdpgen.tables._values import as_numbers, as_seconds, read_values
-from skdpgen.tables._zones import clock_times, zone_of
+from skdpgen.tables._zones import (
+    clock_times,
+    in_zone,
+    is_same_zone,
+    zone_of,
+    zones_of,
+)
 
 __all__ = [
     "DATES",
@@ -220,8 +226,10 @@ __all__ = [
     "hinted_kind",
     "holds_images",
     "image_size",
+    "in_zone",
     "infer_column",
     "is_image",
+    "is_same_zone",
     "is_settled",
     "is_source",
     "is_written",
@@ -246,6 +254,7 @@ __all__ = [
     "read_off",
     "read_part",
     "read_table",
+    "read_target",
     "read_time",
     "read_values",
     "refined",
@@ -269,4 +278,5 @@ __all__ = [
     "worth_dividing",
     "write_text",
     "zone_of",
+    "zones_of",
 ]

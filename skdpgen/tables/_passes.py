@@ -14,7 +14,7 @@ from skdpgen.tables._frames import read_table
 from skdpgen.tables._images import ImageLayout, is_image, read_images
 from skdpgen.tables._layout import PIXELS, Kind, Layout
 from skdpgen.tables._values import Values, read_values
-from skdpgen.tables._zones import zone_of
+from skdpgen.tables._zones import is_same_zone, zone_of
 
 # ----------------------------------------------------------------------------
 # A table or images, complete or a chunk of them, in their original container.
@@ -86,7 +86,7 @@ def check_part(layout: Any, first: Any) -> None:
                 f"Column {name!r} must have the kind of the first chunk, "
                 f"{expected.value}. Got {kind.value}; read chunks with explicit dtypes."
             )
-    check_zones(layout, first, "Chunks")
+    check_zones(layout, first, "All parts of the rows")
 
 
 def check_zones(layout: Any, first: Any, subject: str) -> None:
@@ -94,10 +94,11 @@ def check_zones(layout: Any, first: Any, subject: str) -> None:
     dtypes = dict(zip(layout.names, layout.dtypes, strict=True))
     for name, expected in zip(first.names, first.dtypes, strict=True):
         usual, zone = zone_of(expected), zone_of(dtypes.get(name, expected))
-        if zone != usual:
+        if not is_same_zone(zone, usual):
+            where = "y" if name is None else f"column {name!r}"
             raise ValueError(
-                f"{subject} must have column {name!r} in the time zone {usual}. Got "
-                f"{zone}; convert it."
+                f"{subject} must have {where} in the time zone {usual}. Got {zone}; "
+                "convert it."
             )
 
 

@@ -124,14 +124,14 @@ def test_a_template_may_leave_hints_open():
 @pytest.mark.parametrize("kind", [Numeric, Integer])
 def test_one_bound_of_parsed_numbers_may_be_left_out(kind):
     X = pd.DataFrame({"a": (np.arange(3000) % 40).astype(str)})
-    ends = []
+    ends = []  # so little noise does not decide
     for bounds in ({"lower": 0}, {"upper": 50}):
         schema = Schema({"a": kind(**bounds, parse=True)})
-        synth = DPIndependentSynthesizer(10.0, schema=schema, random_state=0).fit(X)
+        synth = DPIndependentSynthesizer(1000.0, schema=schema, random_state=0).fit(X)
         column = synth.schema_.columns["a"]
         assert all(getattr(column, name) == end for name, end in bounds.items())
         ends.append((column.lower, column.upper))
-        numbers = synth.sample(100)["a"].astype(float)
+        numbers = synth.sample(100)["a"].dropna().astype(float)
         assert numbers.between(column.lower, column.upper).all()
     assert 30 < ends[0][1] < 60
     assert -20 < ends[1][0] <= 5

@@ -3,14 +3,29 @@
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from dateutil.tz import tzoffset
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skdpgen import DPIndependentSynthesizer, DPPairwiseSynthesizer
-from skdpgen.tables import Chunks, Datetime, Kind, Numeric, read_values
-from skdpgen.tables._zones import FIRST, LAST, in_utc, local_seconds
+from skdpgen import (
+    DPDRESynthesizer,
+    DPIndependentSynthesizer,
+    DPPairwiseSynthesizer,
+    load,
+)
+from skdpgen.exceptions import SchemaError
+from skdpgen.tables import (
+    Chunks,
+    Datetime,
+    Kind,
+    LessEqual,
+    Numeric,
+    Schema,
+    read_values,
+)
+from skdpgen.tables._zones import FIRST, LAST, in_utc, is_same_zone, local_seconds
 
 ZONES = ["Europe/Zurich", "America/New_York", "Asia/Kolkata", "UTC", "+05:30"]
 N = 600
@@ -107,3 +122,82 @@ def test_a_zone_without_a_name_is_refused_before_anything_is_paid():
     with pytest.raises(TypeError, match=r"name the zone, as in `.dt.tz_convert"):
         synth.fit(table(tzoffset("Somewhere", 3600)))
     assert not hasattr(synth, "privacy_")
+
+
+NEW_YORK = "America/New_York"
+TWICE = pd.to_datetime(["2020-11-01 05:30", "2020-11-01 06:30"]).tz_localize("UTC")
+ALL_YEAR = FIXED | {"day": Datetime("2020-01-01", "2020-12-31")}
+
+
+def test_times_that_are_given_are_exact_where_clocks_show_them_twice():
+    X = table(NEW_YORK)
+    synth = DPPairwiseSynthesizer(1000.0, schema=ALL_YEAR, max_iter=1).fit(X)
+    for column in (
+        pd.Series(TWICE),
+        pd.Series(TWICE).dt.tz_convert("Asia/Tokyo").astype("category"),
+        pd.Series(TWICE).astype("timestamp[us, tz=Asia/Tokyo][pyarrow]"),
+    ):
+        drawn = synth.sample(conditions=pd.DataFrame({"day": column}))["day"]
+        assert str(drawn.dtype) == f"datetime64[us, {NEW_YORK}]"
+        assert drawn.tolist() == TWICE.tolist()
+
+
+def test_public_times_are_exact_too(tmp_path):
+    times = pd.Series(np.resize(TWICE.tz_convert(None).to_numpy(), N)).dt.tz_localize(
+        "UTC"
+    )
+    target = times.dt.tz_convert(NEW_YORK).rename("y")
+    X = pd.DataFrame({"day": target, "a": np.zeros(N)})
+    for table_of, dtype in (
+        (X, f"datetime64[us, {NEW_YORK}]"),
+        (X.astype({"day": f"timestamp[us, tz={NEW_YORK}][pyarrow]"}), None),
+    ):
+        synth = DPDRESynthesizer(1000.0, task="regression").fit(
+            table_of, target, public_data=(table_of, target)
+        )
+        synth.save(tmp_path / "fit.skdpgen")
+        for fitted in (synth, load(tmp_path / "fit.skdpgen")):
+            drawn, y = fitted.sample(200)
+            assert drawn["day"].dtype == table_of["day"].dtype
+            assert set(pd.to_datetime(drawn["day"].astype(object), utc=True)) == set(
+                TWICE
+            )
+            assert y.dtype == target.dtype
+            assert (y.dt.hour == 1).all()
+        assert dtype is None or str(drawn["day"].dtype) == dtype
+
+
+def in_arrow(y):
+    return pa.chunked_array([pa.array(y)])
+
+
+@pytest.mark.parametrize("make", [pl.Series, pd.Series, in_arrow])
+def test_a_target_in_a_zone_is_drawn_as_it_is_given(make):
+    X, y = pd.DataFrame({"a": np.zeros(N)}), DAYS.dt.tz_localize(NEW_YORK)
+    synth = DPIndependentSynthesizer(1000.0, schema=FIXED).fit(X, make(y))
+    given_times = make(y[40:43].reset_index(drop=True))
+    _, drawn = synth.sample(3, y=given_times)
+    moments = [pd.Timestamp(getattr(t, "as_py", lambda t=t: t)()) for t in drawn]
+    assert moments == y[40:43].tolist()
+
+
+def test_bounds_are_in_order_in_the_zone():
+    wrong = Datetime("2020-06-01", "2020-06-01T03:00Z")
+    with pytest.raises(SchemaError, match="finite lower <= upper"):
+        DPIndependentSynthesizer(schema=FIXED | {"day": wrong}).fit(table(NEW_YORK))
+
+
+def test_rules_compare_times_of_one_zone():
+    X = table(NEW_YORK).assign(end=DAYS.dt.tz_localize("UTC"))
+    ends = {"end": Datetime("2020-01-01", "2020-12-31")}
+    schema = Schema(ALL_YEAR | ends, rules=[LessEqual("day", "end")])
+    with pytest.raises(SchemaError, match=r"must be in one time zone.*'day'"):
+        DPIndependentSynthesizer(schema=schema).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_same"),
+    [("UTC", "+00:00", True), ("UTC+05:30", "+05:30", True), ("UTC", None, False)],
+)
+def test_a_zone_has_several_names(first, second, is_same):
+    assert is_same_zone(first, second) == is_same

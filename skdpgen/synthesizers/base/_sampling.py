@@ -263,6 +263,7 @@ RARE = (
 )
 
 # Columns are drowned where two standard errors of a share are half of all rows or more.
+STANDARD_ERRORS = 2.0
 DROWNED = 0.25  # noise of a share: two standard errors are then half of the rows
 ONLY_NOISE = "noise may move shares by 50 percentage points or more of column(s) {}"
 TOO_NOISY = (
@@ -426,7 +427,9 @@ class ReportsColumns(FittedAttributes):
 
     def _stating_drowned(self, table: pd.DataFrame) -> Self:
         """Warn, and state, that the counts of columns are hardly more than noise."""
-        noise = table["noise"].astype(float)
+        n_rows, n_noise = self._facts.n_rows, STANDARD_ERRORS * self._noise_of_rows()
+        least_rows = max(n_rows - n_noise, 1.0)  # the released number may be noise, too
+        noise = table["noise"].astype(float) * max(n_rows / least_rows, 1.0)
         drowned = noise.index[(noise >= DROWNED).to_numpy()].tolist()
         if drowned:
             names = html.listed(drowned)

@@ -20,6 +20,7 @@ from skdpgen.tables import (
     draw_values,
     is_written,
     obey,
+    read_target,
     read_values,
     regenerate,
     restore_series,
@@ -27,6 +28,7 @@ from skdpgen.tables import (
     with_named,
     write_text,
     zone_of,
+    zones_of,
 )
 
 Codes = NDArray[np.int64]
@@ -75,8 +77,13 @@ def decode_rows(
                 "Columns of text that a rule reads cannot be given, as numbers and "
                 f"times can. Got {', '.join(map(repr, text))}; leave them to be drawn."
             )
-        series = {name: pd.Series(values) for name, values in columns.items()}
-        columns |= obey(series, schema.rules, schema.columns, fixed)
+        zones = zones_of(facts.layout)
+        series = {
+            name: clock_times(pd.Series(values), zones[name])
+            for name, values in columns.items()
+        }
+        obeyed = obey(series, schema.rules, schema.columns, fixed)
+        columns |= {n: values for n, values in obeyed.items() if n not in fixed}
     for name, column in schema.columns.items():
         if name in columns and name not in fixed and is_written(column):
             columns[name] = write_text(columns[name], column)
@@ -109,15 +116,25 @@ def decode_target(facts: Facts, values: ArrayLike) -> Any:
     categories: Sequence[Any] = facts.classes or ()
     if isinstance(target, Ordinal):
         categories = target.categories or ()
+    series = _series_of(values)
     if layout.container in ("polars", "pyarrow"):
         (name,) = layout.names
-        table = restore_table(layout, {name: pd.Series(values)}, {name: categories})
-        return table[name]
-    series = restore_series(pd.Series(values), layout.dtypes[0], categories)
+        table = restore_table(layout, {name: series}, {name: categories})
+        if layout.container == "pyarrow":
+            return table.column(0)
+        return table.to_series(0).alias(name)  # polars names a nameless column
+    series = restore_series(series, layout.dtypes[0], categories)
     series = series.rename(layout.names[0])
     if layout.container == "pandas":
         return series
     return series.to_numpy(dtype=object if layout.is_text(0) else None)
+
+
+def _series_of(values: Any) -> "pd.Series[Any]":
+    """Return labels or numbers of any container as a series; times keep their zone."""
+    if isinstance(values, np.ndarray | list | tuple):
+        return pd.Series(values)
+    return read_target(values, len(values))[0]
 
 
 def label_codes(classes: NDArray[Any], y: ArrayLike) -> Codes:
@@ -136,8 +153,7 @@ def label_codes(classes: NDArray[Any], y: ArrayLike) -> Codes:
 
 def target_codes(layout: Layout, cells: Cells, y: ArrayLike) -> Codes:
     """Return the cells of target numbers to condition on."""
-    series = y if isinstance(y, pd.Series) else pd.Series(np.asarray(y))
-    series = clock_times(series, zone_of(layout.dtypes[0]))
+    series = clock_times(_series_of(y), zone_of(layout.dtypes[0]))
     codes = cells.encode(read_values(series, layout.kinds[0]))
     if (codes < 0).any():
         raise ValueError("y must hold numbers. Got missing or other values in it.")

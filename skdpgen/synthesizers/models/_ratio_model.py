@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 
 from skdpgen.synthesizers.models._decoding import ordered_categories, systematic
 from skdpgen.synthesizers.opening import Facts
-from skdpgen.tables import Categorical, Drop, Regenerate, regenerate, restore_table
+from skdpgen.tables import (
+    Categorical,
+    Drop,
+    Regenerate,
+    in_zone,
+    regenerate,
+    restore_table,
+    zone_of,
+)
 from skdpgen.utils import saved
 
 # ----------------------------------------------------------------------------
@@ -39,12 +47,13 @@ class PublicItems:
 
     @classmethod
     def of_table(cls, frame: pd.DataFrame, target: Any = None) -> "PublicItems":
-        """Keep a table; times as clocks show them, like everything that is drawn."""
+        """Keep a table; times with a zone in UTC."""
         columns = {}
         for name in frame.columns:
             column = frame[name]
+            column = in_zone(column, None)
             if isinstance(column.dtype, pd.DatetimeTZDtype):
-                column = column.dt.tz_localize(None)
+                column = column.dt.tz_convert(None)
             places, values = pd.factorize(column)
             columns[name] = places.astype(np.int32), np.asarray(values)
         return cls(columns, target=target)
@@ -55,13 +64,17 @@ class PublicItems:
         if self.pixels is not None:
             return layout.restore(self.pixels[rows])
         columns, categories = {}, {}
+        dtypes = dict(zip(layout.names, layout.dtypes, strict=True))
         for name, column in facts.schema.columns.items():
             if isinstance(column, Regenerate):
                 columns[name] = regenerate(column, len(rows))
             elif not isinstance(column, Drop):
                 places, values = self.columns[name]
                 values = pd.Series(values).reindex([*range(len(values)), -1])
-                columns[name] = values.iloc[places[rows]].reset_index(drop=True)
+                values = values.iloc[places[rows]].reset_index(drop=True)
+                if zone_of(dtypes[name]) is not None and values.dtype.kind == "M":
+                    values = values.dt.tz_localize("UTC")
+                columns[name] = values
             if isinstance(column, Categorical):
                 listed = ordered_categories(facts, name, column.categories or ())
                 categories[name] = _with_public(listed, self.columns[name][1])

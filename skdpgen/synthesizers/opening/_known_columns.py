@@ -40,12 +40,14 @@ from skdpgen.tables import (
     check_rules,
     hinted_kind,
     holds_images,
+    is_same_zone,
     is_written,
     lists_categories,
     stands_elsewhere,
     with_hint,
     within_limits,
     zone_of,
+    zones_of,
 )
 from skdpgen.utils import (
     Key,
@@ -262,6 +264,9 @@ class Known:
         _check_text(schema, rows.layout)
         kinds, described = _kinds(rows, schema, resolved_task)
         _check_kinds(described, rows)
+        for name, column in described.items():
+            if isinstance(column, Datetime):  # bounds with an offset were moved
+                column.check("target" if name is TARGET else str(name))
         _check_dtypes(described, rows.layout)
         if schema.rules:
             _check_rules(schema, rows.layout)
@@ -446,6 +451,16 @@ def _check_rules(schema: Schema, layout: Layout | ImageLayout) -> None:
     """Raise if a rule needs values of the schema that a public dtype cannot hold."""
     undescribed = {name: Drop() for name in layout.names}
     columns = _without_impossible_missing({**undescribed, **schema.columns}, layout)
+    zones = zones_of(layout)
+    for rule in schema.rules:
+        in_rule = [*rule.read, rule.written]
+        times = [n for n in in_rule if isinstance(columns[n], Datetime)]
+        if any(not is_same_zone(zones[n], zones[times[0]]) for n in times):
+            raise SchemaError(
+                "Times of one rule must be in one time zone. Got "
+                f"{', '.join(f'{zones[n]} of {n!r}' for n in times)} in {rule!r}; "
+                "convert one of them."
+            )
     check_rules(schema.rules, _within_dtypes(columns, layout))
 
 

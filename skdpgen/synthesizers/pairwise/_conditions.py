@@ -15,6 +15,7 @@ from skdpgen.tables import (
     as_numbers,
     as_seconds,
     clock_times,
+    in_zone,
     is_written,
     read_column,
     read_values,
@@ -50,7 +51,9 @@ def read_given(
     kept, codes = {}, {}
     for name in conditions.columns:
         column = conditions[name].reset_index(drop=True)
-        column = clock_times(column, zones[name])
+        column = in_zone(column, zones[name])
+        if zones[name] is None:
+            column = clock_times(column, None)
         values, column_cells = read_values(column, kinds[name]), cells[name]
         if is_written(facts.columns[name]) and not isinstance(column_cells, MixedCells):
             values = read_column(values, facts.columns[name])

@@ -12,7 +12,16 @@ from skdpgen.synthesizers.adversarial import has_images, public_pair
 from skdpgen.synthesizers.gaussian import check_lens, encoder
 from skdpgen.synthesizers.models import PublicItems, label_codes, target_codes
 from skdpgen.synthesizers.opening import Fitting, Opening
-from skdpgen.tables import ImageLayout, as_pixels, holds_images, image_size
+from skdpgen.tables import (
+    ImageLayout,
+    Kind,
+    as_pixels,
+    clock_times,
+    holds_images,
+    image_size,
+    read_target,
+    zone_of,
+)
 from skdpgen.utils import Rows
 
 Floats = NDArray[np.float64]
@@ -146,8 +155,13 @@ def check_public_data(
     return used
 
 
-def _target_numbers(opening: Opening, y: Any) -> Floats | None:
+def _target_numbers(opening: Opening, y: Any) -> NDArray[Any] | None:
     """Return the target of a regression, which is drawn with its row; else None."""
     if y is None or opening.facts.task != "regression":
         return None
+    layout = opening.facts.target_layout
+    assert layout is not None
+    if layout.kinds[0] is Kind.DATETIME:
+        series, _ = read_target(y, len(y))
+        return np.asarray(clock_times(series, zone_of(layout.dtypes[0])))
     return np.asarray(y, dtype=np.float64)
