@@ -32,9 +32,11 @@ def zone_of(dtype: str) -> str | None:
     --------
     >>> zone_of("datetime64[us, Europe/Berlin]"), zone_of("datetime64[us]")
     ('Europe/Berlin', None)
+    >>> zone_of("timestamp[us, tz=Z]")
+    'UTC'
     """
     found = [match["zone"] for name in NAMES if (match := name.search(dtype))]
-    return found[0] if found else None
+    return _known(found[0]) if found else None
 
 
 def zones_of(layout: Any) -> dict[Any, str | None]:
@@ -53,7 +55,7 @@ def is_same_zone(first: str | None, second: str | None) -> bool:
     spelt = [
         zone if zone is None else UTC_AND.sub(r"\1", zone) for zone in (first, second)
     ]
-    return len({"UTC" if zone in OF_UTC else zone for zone in spelt}) == 1
+    return len(set(map(_known, spelt))) == 1
 
 
 def local_seconds(utc: Floats, zone: Any) -> Floats:

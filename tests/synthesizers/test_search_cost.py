@@ -19,6 +19,7 @@ from skdpgen import (
 from skdpgen.exceptions import SearchCostWarning
 from skdpgen.privacy import compose_mu, gaussian_epsilon, gaussian_mu
 from skdpgen.synthesizers.base import BaseSynthesizer
+from skdpgen.synthesizers.tools import _search_cost
 from tests.test_sklearn import done
 
 pytestmark = [
@@ -146,6 +147,15 @@ def test_candidates_that_are_not_valid_cost_nothing(reports):
     none_valid = done(DPIndependentSynthesizer(), {"epsilon": -1.0})
     with pytest.raises(ValueError, match="a candidate with valid parameters"):
         search_cost(none_valid)
+
+
+def test_what_has_a_score_counts_although_it_would_not_be_fitted_here(monkeypatch):
+    """Parameters may be valid on the machine of the search only."""
+    search = searched(300, schema=SCHEMA)
+    cost = search_cost(search)
+    monkeypatch.setattr(_search_cost, "_is_valid", lambda candidate: False)
+    assert search_cost(search) == cost
+    assert cost.n_refused == 0
 
 
 def test_a_refit_counts_although_it_is_switched_off_afterwards():

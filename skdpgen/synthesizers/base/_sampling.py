@@ -262,7 +262,6 @@ RARE = (
     "`columns_` has all shares."
 )
 
-# Columns are drowned where two standard errors of a share are half of all rows or more.
 STANDARD_ERRORS = 2.0
 DROWNED = 0.25  # noise of a share: two standard errors are then half of the rows
 ONLY_NOISE = "noise may move shares by 50 percentage points or more of column(s) {}"

@@ -131,10 +131,11 @@ def search_cost(search: Any) -> SearchCost:
 
     *What is counted* is the last call of ``fit``, as it was: parameters that were
     changed afterwards raise an error where the certificate of ``best_estimator_``
-    shows it. Candidates whose parameters are not valid, such as a negative epsilon, are
-    left out: these fits read no row. Other fits that failed (``error_score``) count in
-    full, whether or not they came to a release. A search that was interrupted has no
-    results, and no cost can be stated, but what it fitted was paid for.
+    shows it. Candidates without a score whose parameters are not valid, such as a
+    negative epsilon, are left out: these fits read no row. Other fits that failed
+    (``error_score``) count in full, whether or not they came to a release. A search
+    that was interrupted has no results, and no cost can be stated, but what it fitted
+    was paid for.
 
     **Folds must not depend on the rows.** Stratified folds do: one label that changes
     moves hundreds of other rows to another fold, and then nothing is bounded. Under
@@ -169,7 +170,12 @@ def search_cost(search: Any) -> SearchCost:
         _synthesizer(clone(search.estimator).set_params(**params))
         for params in search.cv_results_["params"]
     ]
-    candidates = [one for one in all_candidates if _is_valid(one)]
+    has_score = _have_scores(search, len(all_candidates))
+    candidates = [
+        candidate
+        for candidate, was_fitted in zip(all_candidates, has_score, strict=True)
+        if was_fitted or _is_valid(candidate)
+    ]
     if not candidates:
         raise ValueError(
             "search_cost needs a candidate with valid parameters. Got none: no fit of "
@@ -196,6 +202,22 @@ def search_cost(search: Any) -> SearchCost:
         is_exposed=_is_exposed(search, delta),
         n_refused=len(all_candidates) - len(candidates),
     )
+
+
+def _have_scores(search: Any, n_candidates: int) -> list[bool]:
+    """Return which candidates have a score of some fold, so that they were fitted.
+
+    Whether parameters are valid may depend on the machine: what was fitted counts.
+    """
+    scores = [
+        np.asarray(values, dtype=float)
+        for name, values in search.cv_results_.items()
+        if name.startswith("split") and "_test_" in name
+    ]
+    return [
+        any(math.isfinite(of_fold[i]) for of_fold in scores)
+        for i in range(n_candidates)
+    ]
 
 
 def _is_valid(candidate: BaseSynthesizer) -> bool:
