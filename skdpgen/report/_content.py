@@ -212,7 +212,7 @@ def in_words(column: Column | None, kind: str) -> dict[str, str]:
     --------
     >>> in_words(Integer(0, 12000, codes=[-1]), "Integer")
     {'kind': 'whole number', 'range': '0 to 12,000, or the code -1'}
-    >>> in_words(Datetime("2020-01-05", "2026-11-25", whole_days=True), "Datetime")
+    >>> in_words(Datetime("2020-01-05", "2026-11-25", resolution="day"), "Datetime")
     {'kind': 'date', 'range': '5 January 2020 to 25 November 2026'}
     """
     if isinstance(column, Datetime):

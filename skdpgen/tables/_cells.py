@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdpgen.tables._columns import DAY, Boolean, Categorical, Column, Datetime, number
+from skdpgen.tables._columns import Boolean, Categorical, Column, Datetime, number
 from skdpgen.tables._text_forms import PLAIN, NumberForm, number_form, read_time
 from skdpgen.tables._values import (
     Codes,
@@ -480,7 +480,7 @@ def bounds(column: Column) -> tuple[float, float]:
 def step_of(column: Column) -> float | None:
     """Return the distance between neighbouring values; None if continuous."""
     if isinstance(column, Datetime):
-        return DAY if column.whole_days else None
+        return column.step or None
     decimals = getattr(column, "decimals", None)
     if decimals is None or column.n_values is None:  # type: ignore[union-attr]
         return None

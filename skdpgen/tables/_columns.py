@@ -15,10 +15,10 @@ from skdpgen.exceptions import (
 )
 from skdpgen.tables._text_forms import (
     has_date,
-    has_time_of_day,
     is_form,
     number_form,
     read_time,
+    resolution_of,
 )
 from skdpgen.utils import (
     asked,
@@ -82,6 +82,7 @@ class Regenerate:
 # Public facts of a column: its type, its bounds, its categories.
 
 DAY = 86_400.0  # seconds
+RESOLUTIONS = {"day": DAY, "hour": 3600.0, "minute": 60.0, "second": 1.0}  # in seconds
 MAX_CELLS = 2**31  # a lattice with more points than this counts as continuous
 
 
@@ -228,8 +229,10 @@ class Datetime:
     lower, upper : str or Timestamp
         Bounds; times outside are clipped to them. With ``format`` both may be left
         out, to be discovered, or be written in it.
-    whole_days : bool, default=False
-        Whether the column holds dates without a time of day, as a ``format`` may tell.
+    resolution : {"day", "hour", "minute", "second"} or None, default=None
+        What all times are whole numbers of: "day" is dates without a time of day. None
+        is continuous, or what a ``format`` writes. Bounds between two such times count
+        as the nearest ones inside.
     nullable : bool, default=True
         Whether times may be missing.
     format : str or None, default=None
@@ -245,11 +248,13 @@ class Datetime:
     --------
     >>> Datetime("2020-01-01", "2020-12-31").seconds
     (631152000.0, 662688000.0)
+    >>> Datetime("2020-01-01", "2020-12-31", resolution="day").n_values
+    366
     """
 
     lower: Any = None
     upper: Any = None
-    whole_days: bool = False
+    resolution: str | None = None
     nullable: bool = True
     format: str | None = None
     codes: Sequence[Any] = ()
@@ -275,20 +280,27 @@ class Datetime:
                 object.__setattr__(self, name, _iso(value, self.format))
 
     def _take_format(self, form: str) -> None:
-        """Set whole_days and bounds if a format has no time of day, or no date."""
+        """Set what a format says: the resolution, and bounds if it has no date."""
         if not is_form(form):
             raise SchemaError(
                 "format of a Datetime must be one that times can be written and read "
                 f"in, as '%d.%m.%Y'. Got {form!r} instead."
             )
-        if not has_time_of_day(form):
-            object.__setattr__(self, "whole_days", True)
+        written = resolution_of(form)
+        if written is not None and self.step < RESOLUTIONS[written]:
+            object.__setattr__(self, "resolution", written)
         if not has_date(form) and self.lower is self.upper is None:
             object.__setattr__(self, "lower", "2000-01-01T00:00:00")
             object.__setattr__(self, "upper", "2000-01-01T23:59:59")
 
     def check(self, name: str) -> None:
         """Raise if the description is incomplete or contradicts itself."""
+        if self.resolution not in (None, *RESOLUTIONS):
+            raise SchemaError(
+                f"resolution of column {name!r} must be one of "
+                f"{', '.join(map(repr, RESOLUTIONS))}, or None. Got "
+                f"{self.resolution!r} instead."
+            )
         if self.lower is None or self.upper is None:
             _check_bounds(name, self, self.lower, self.upper)
         else:
@@ -300,15 +312,29 @@ class Datetime:
         return self.format is not None and not has_date(self.format)
 
     @property
+    def step(self) -> float:
+        """Seconds between neighbouring times; 0 if continuous."""
+        return RESOLUTIONS.get(self.resolution or "", 0.0)
+
+    @property
+    def whole_days(self) -> bool:
+        """Whether the column holds dates without a time of day."""
+        return self.resolution == "day"
+
+    @property
     def seconds(self) -> tuple[float, float]:
-        """Bounds in seconds since the year 2000."""
-        return seconds(self.lower), seconds(self.upper)
+        """The first and last possible time, in seconds since the year 2000."""
+        lower, upper = seconds(self.lower), seconds(self.upper)
+        if self.step:
+            lower = math.ceil(lower / self.step) * self.step
+            upper = math.floor(upper / self.step) * self.step
+        return lower, upper
 
     @property
     def n_values(self) -> int | None:
-        """The number of days; None if times of day count."""
+        """How many values there can be; None if continuous."""
         lower, upper = self.seconds
-        return math.floor((upper - lower) / DAY) + 1 if self.whole_days else None
+        return round((upper - lower) / self.step) + 1 if self.step else None
 
 
 @saved("column.categorical")

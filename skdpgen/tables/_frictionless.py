@@ -328,9 +328,9 @@ def _time(
         time_of_text(f"{where}, {end}:", bound, form)
         for end, bound in zip(BOUNDS, bounds, strict=True)
     )
-    whole_days = kind in ("date", "yearmonth")
+    resolution = "day" if kind in ("date", "yearmonth") else None
     return checked(
-        where, Datetime, field["name"], lower, upper, whole_days, nullable, form
+        where, Datetime, field["name"], lower, upper, resolution, nullable, form
     )
 
 

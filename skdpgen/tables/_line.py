@@ -24,7 +24,7 @@ from skdpgen.tables._cells import (
     step_of,
 )
 from skdpgen.tables._columns import (
-    DAY,
+    RESOLUTIONS,
     Column,
     Datetime,
 )
@@ -171,7 +171,9 @@ def octave_edges(kind: Kind) -> Floats:
 @saved("cells.digits")
 @dataclass(frozen=True)
 class DigitCells:
-    """Count the decimals of numbers, or whether times are whole days.
+    """Count the decimals of numbers, or what times are whole numbers of.
+
+    Of times the cells are whole days, hours, minutes and seconds, and finer ones.
 
     Examples
     --------
@@ -179,6 +181,8 @@ class DigitCells:
     >>> numbers = Numbers(np.array([3.0, 0.5, 1 / 3, np.nan]))
     >>> DigitCells().encode(numbers).tolist()
     [0, 1, 5, -1]
+    >>> DigitCells(is_time=True).encode(Numbers(np.array([86400.0, 7200.0, 0.5])))
+    array([0, 1, 4])
     """
 
     is_time: bool = False
@@ -189,16 +193,18 @@ class DigitCells:
     @property
     def n_cells(self) -> int:
         """Number of cells."""
-        return 2 if self.is_time else MOST_DECIMALS + 2
+        return len(RESOLUTIONS) + 1 if self.is_time else MOST_DECIMALS + 2
 
     def encode(self, values: Values) -> Codes:
-        """Return the number of decimals; all above ``MOST_DECIMALS`` share a cell."""
+        """Return the number of decimals, or the place of the resolution.
+
+        All numbers above ``MOST_DECIMALS`` share a cell.
+        """
         x = as_seconds(values) if self.is_time else as_numbers(values)
         missing = np.isnan(x)
         x = np.where(missing, 0.0, x)
-        is_finer = np.mod(x, DAY) != 0
-        decimals = is_finer.astype(np.int64) if self.is_time else _decimals(x)
-        return np.where(missing, -1, decimals)
+        digits = _resolutions(x) if self.is_time else _decimals(x)
+        return np.where(missing, -1, digits)
 
     def step(
         self,
@@ -222,7 +228,7 @@ class DigitCells:
         if finest == 0 and (is_finer or has_fractions):
             finest = 1 + int(np.argmax(counts[1:]))
         if self.is_time:
-            return DAY if finest == 0 else None
+            return [*RESOLUTIONS.values(), None][finest]
         return None if finest > MOST_DECIMALS else float(10.0**-finest)
 
 
@@ -240,6 +246,14 @@ def _decimals(x: Floats) -> Codes:
             limit = 1e-6 * np.minimum(size, 1.0) + 1e-11 * size
         decimals[error <= limit] = digits
     return decimals
+
+
+def _resolutions(x: Floats) -> Codes:
+    """Return the place of the coarsest unit that each time is a whole number of."""
+    places = np.full(len(x), len(RESOLUTIONS), dtype=np.int64)
+    for place, step in reversed(list(enumerate(RESOLUTIONS.values()))):
+        places[np.mod(x, step) == 0] = place
+    return places
 
 
 def line_of_octaves(

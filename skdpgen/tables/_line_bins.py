@@ -15,8 +15,8 @@ from scipy.stats import norm
 
 from skdpgen.tables._cells import Cells, MixedCells, NumberCells
 from skdpgen.tables._columns import (
-    DAY,
     NUMBERS,
+    RESOLUTIONS,
     Column,
     Datetime,
     Integer,
@@ -632,7 +632,9 @@ def summary_of(cells: NumberCells, kind: Kind, *, nullable: bool) -> Column:
         seconds = np.clip([lower, upper], -LAST_TIME, LAST_TIME)
         ends = (EPOCH + pd.Timedelta(seconds=second) for second in seconds)
         low, high = (time.isoformat() for time in ends)
-        return Datetime(low, high, cells.step == DAY, nullable)
+        units = {step: name for name, step in RESOLUTIONS.items()}
+        resolution = None if cells.step is None else units[cells.step]
+        return Datetime(low, high, resolution, nullable)
     if cells.step == 1.0 and max(abs(lower), abs(upper)) <= EXACT:
         return Integer(round(lower), round(upper), nullable=nullable)
     decimals = None if cells.step is None else round(-math.log10(cells.step))

@@ -262,10 +262,7 @@ def _check_less(rule: LessEqual, low: Any, high: Any) -> None:
             f"{rule!r} needs upper bounds in that order. Got {low.upper!r} and "
             f"{high.upper!r}; no row may have more, so lower the first."
         )
-    if times[0]:
-        is_finer = high.whole_days and not low.whole_days
-    else:
-        is_finer = _is_finer(low, high)
+    is_finer = high.step > low.step if times[0] else _is_finer(low, high)
     if is_finer:
         raise SchemaError(
             f"{rule!r} needs a {rule.high!r} at least as finely rounded as "

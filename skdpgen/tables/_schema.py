@@ -14,6 +14,7 @@ from skdpgen.exceptions import (
     SchemaError,
 )
 from skdpgen.tables._columns import (
+    RESOLUTIONS,
     TYPES,
     Boolean,
     Categorical,
@@ -66,6 +67,7 @@ from skdpgen.utils import (
 # Bounds and categories read from rows: of public rows, or with a leak.
 
 MAX_DECIMALS = 3
+PANDAS_UNITS = {"day": "D", "hour": "h", "minute": "min", "second": "s"}
 FEW_DATES = 12  # with no more distinct ones, dates in text are categories
 
 
@@ -99,8 +101,8 @@ def infer_column(series: "pd.Series[Any]", kind: Kind) -> Column:
         if zone_of(str(times.dtype)) is not None:
             times = times.dt.tz_localize(None)  # as clocks show them
         bounds = (times.min().isoformat(), times.max().isoformat())
-        is_daily = bool((times == times.dt.normalize()).all())
-        return Datetime(*bounds, is_daily, nullable)
+        whole = (unit for unit in RESOLUTIONS if _are_whole(times, unit))
+        return Datetime(*bounds, next(whole, None), nullable)
     values = series.astype("float64").to_numpy()
     values = values[np.isfinite(values)]
     nullable = nullable or len(values) < len(series)
@@ -112,6 +114,10 @@ def infer_column(series: "pd.Series[Any]", kind: Kind) -> Column:
     scaled = [values * 10.0**d for d in range(MAX_DECIMALS)]
     exact = [d for d, v in enumerate(scaled) if np.allclose(v, v.round(), 0, 1e-6)]
     return Numeric(lower, upper, exact[0] if exact else None, nullable=nullable)
+
+
+def _are_whole(times: "pd.Series[Any]", unit: str) -> bool:
+    return bool((times == times.dt.floor(PANDAS_UNITS[unit])).all())
 
 
 def empty_column(kind: Kind, *, nullable: bool) -> Column:
@@ -211,7 +217,7 @@ def _column(where: str, row: Mapping[str, Any], name: str) -> Column:
         )
     kind = TYPES[type_names[type_name]]
     allowed = {item.name for item in fields(kind)}
-    params: dict[str, Any] = {"whole_days": True} if type_name == "date" else {}
+    params: dict[str, Any] = {"resolution": "day"} if type_name == "date" else {}
     for entry, reader in READERS.items():
         text = _entry(row.get(entry))
         if text == "" or (kind is Integer and (entry, text) == ("decimals", "0")):
@@ -292,7 +298,7 @@ READERS: dict[str, Callable[[str, object, type], object]] = {
     "categories": _categories,
     "nullable": _flag,
     "parse": _flag,
-    "whole_days": _flag,
+    "resolution": _plain,
     "template": _plain,
 }
 
@@ -534,7 +540,7 @@ class Schema:
             Ordinal, Boolean, Datetime, Drop, Regenerate, or a usual name of these, as
             int or date), and those that it needs of ``lower``, ``upper``, ``decimals``,
             ``categories`` (separated by ``|``), ``nullable``, ``format``, ``parse``,
-            ``whole_days`` and ``template``. Others are not read.
+            ``resolution`` and ``template``. Others are not read.
         target : str or None, default=None
             Name of the row that describes y.
 

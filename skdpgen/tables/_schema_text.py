@@ -58,8 +58,8 @@ def besides_of(column: Any) -> list[str]:
     words = []
     if isinstance(column, Numeric) and column.decimals is not None:
         words.append(f"{column.decimals} decimals")
-    if getattr(column, "whole_days", False):
-        words.append("whole days")
+    if getattr(column, "resolution", None) is not None:
+        words.append(f"whole {column.resolution}s")
     if getattr(column, "codes", ()):
         words.append(f"codes {html.listed(column.codes, 30)}")
     if getattr(column, "other", None) not in (None, "other"):

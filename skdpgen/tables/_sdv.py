@@ -190,8 +190,8 @@ def _time(where: str, name: str, entry: Entry, nullable: bool) -> Column:
         time_of_text(f"{where}, {key}:", value, form)
         for key, value in zip(RANGES, given, strict=True)
     )
-    whole_days = form is None and are_dates(*given)
-    return checked(where, Datetime, name, lower, upper, whole_days, nullable, form)
+    resolution = "day" if form is None and are_dates(*given) else None
+    return checked(where, Datetime, name, lower, upper, resolution, nullable, form)
 
 
 def _categories(where: str, name: str, entry: Entry, nullable: bool) -> Column:

@@ -195,9 +195,10 @@ def with_hint(column: Column, hint: Column) -> Column:
         return replace(hint, lower=point, upper=point, nullable=True)  # type: ignore[arg-type]
     nullable = column.nullable and hint.nullable
     if isinstance(hint, Datetime):
-        whole_days = hint.whole_days or column.whole_days  # type: ignore[union-attr]
+        assert isinstance(column, Datetime)
+        resolution = max(hint, column, key=lambda each: each.step).resolution
         ends = _joined_bounds(column, hint)
-        return replace(hint, **ends, whole_days=whole_days, nullable=nullable)
+        return replace(hint, **ends, resolution=resolution, nullable=nullable)
     ends = _joined_bounds(column, hint)
     if isinstance(hint, Numeric) and hint.decimals is not None and not hint.codes:
         return replace(hint, **ends, nullable=nullable)

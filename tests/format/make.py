@@ -151,7 +151,7 @@ def everything():
         "size": Ordinal(["small", "large"], other=None),
         "place": Categorical(["Bari", "Rome"], other="elsewhere"),
         "country": Categorical(["IT"]),
-        "day": Datetime("2020-01-01", "2021-01-01", whole_days=True),
+        "day": Datetime("2020-01-01", "2021-01-01", resolution="day"),
         "flag": Boolean(nullable=True),
         "gap": Integer(1, 3, nullable=True),
         "note": Drop(),

@@ -28,7 +28,7 @@ SCHEMA = Schema(
         "income": Numeric(0, 9.5, nullable=False),
         "grade": Integer(1, 6, codes=["N"], parse=True),
         "price": Numeric(0, 100, format="€ 2.859,76"),
-        "since": Datetime("2012-01-01", "2024-12-31", whole_days=True),
+        "since": Datetime("2012-01-01", "2024-12-31", resolution="day"),
         "seen": Datetime("2012-01-01", "2024-12-31T12:00:00"),
         "read": Datetime("2012", "2024", format="%d.%m.%Y"),
         "stamp": Datetime("2012", "2024", format="%Y-%m-%d %H:%M"),

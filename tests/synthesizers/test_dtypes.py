@@ -34,7 +34,7 @@ STAMPS = [datetime.datetime(2020, 1, 1, i % 24, i % 60) for i in range(N)]
 MONEY = [decimal.Decimal(i % 100).scaleb(-2) if i % 5 else None for i in range(N)]
 INTEGER, REALS, CENTS = Integer(0, 100), Numeric(0, 1), Numeric(0, 1, decimals=2)
 LETTERS = Categorical(["a", "b", "c"])
-DAY = Datetime("2020-01-01", "2020-12-31", whole_days=True)
+DAY = Datetime("2020-01-01", "2020-12-31", resolution="day")
 TIME = Datetime("2020-01-01", "2020-12-31")
 
 

@@ -103,7 +103,7 @@ def test_any_number_has_exactly_one_cell(values, column):
         (Numeric(4, 4), 1),
         (Boolean(), 2),
         (Categorical(list("abc")), 3),
-        (Datetime("2020-01-01", "2020-01-10", whole_days=True), 10),
+        (Datetime("2020-01-01", "2020-01-10", resolution="day"), 10),
         (Datetime("2020-01-01", "2020-01-10"), None),
     ],
 )
@@ -153,7 +153,7 @@ def test_encoding_inverts_decoding():
 
 
 def test_times_decode_to_times():
-    column = Datetime("2020-01-01", "2020-01-10", whole_days=True)
+    column = Datetime("2020-01-01", "2020-01-10", resolution="day")
     found = draw(column, [0, 9, 10])
     assert found.tolist()[:2] == [
         pd.Timestamp("2020-01-01"),

@@ -35,7 +35,7 @@ EXPECTED = {
     "sex": Categorical(["f", "m", "x"]),
     "size": Ordinal(["S", "M", "L"], nullable=False),
     "member": Boolean(),
-    "since": Datetime("2012-01-01", "2024-12-31", whole_days=True),
+    "since": Datetime("2012-01-01", "2024-12-31", resolution="day"),
     "day": Datetime("2012-01-01", "2024-12-31", format="%d.%m.%Y"),
     "note": Drop(),
     "id": Regenerate("c-{i}"),

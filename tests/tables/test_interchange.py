@@ -37,7 +37,7 @@ PLAIN = {
     "open integer": Integer(),
     "time": Datetime("2012-01-01", "2024-12-31T23:59:59"),
     "zoned": Datetime("2012-01-01T00:00+01:00", "2024-12-31T00:00+01:00"),
-    "day": Datetime("2012-01-01", "2024-12-31", whole_days=True),
+    "day": Datetime("2012-01-01", "2024-12-31", resolution="day"),
     "open time": Datetime(nullable=False),
     "written day": Datetime("01.03.2012", "31.12.2024", format="%d.%m.%Y"),
     "dashed day": Datetime("2012-03-01", "2024-12-31", format="%d-%m-%Y"),
@@ -76,6 +76,7 @@ SPECIAL = {
     "rounded": (Datetime("2012-01-01T10:11:12", "2024", format="%Y-%m-%d %H:%M"),
                 "lower='2012-01-01T10:11:12'"),
     "never": (Datetime(format="%d.%m.%Y", codes=["never"]), "codes=['never']"),
+    "minute": (Datetime("2012", "2024", resolution="minute"), "resolution='minute'"),
     "others": (Categorical(["a", "b"], other="rest"), "other='rest'"),
     "listed other": (Categorical(["a", "c"], other="c"), "other='c'"),
     "nothing": (Categorical([]), "categories=[]"),
@@ -195,7 +196,8 @@ def columns(draw):
         days = [
             f"20{10 + i % 50}-0{1 + i % 9}-17T0{i % 9}:30:00" for i in (lower, upper)
         ]
-        return Datetime(*sorted(days), kind == "day", nullable, form)
+        units = ["hour", "minute", "second", None] if kind == "time" else ["day"]
+        return Datetime(*sorted(days), draw(st.sampled_from(units)), nullable, form)
     if kind == "category":
         ordered = draw(st.booleans())
         other = draw(st.sampled_from([None, "a", "rest"]))
@@ -521,7 +523,7 @@ def test_a_resource_of_a_data_package_is_read():
         "sex": Categorical(["f", "m"]),
         "pain": Ordinal([0, 1]),
         "weight": Numeric(codes=[-99]),
-        "admitted": Datetime("2020-01-01", "2024-12-31", whole_days=True),
+        "admitted": Datetime("2020-01-01", "2024-12-31", resolution="day"),
         "seen": Datetime(format="%d/%m/%Y %H:%M"),
         "at": Datetime("2000-01-01T08:00", "2000-01-01T18:00", format="%H:%M:%S"),
         "born": Integer(1900, 2024, codes=[-1]),

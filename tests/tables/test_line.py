@@ -248,7 +248,7 @@ def test_a_column_without_rows_still_has_the_whole_line(kind, step):
         Integer(-(10**9), 10**9),
         Numeric(-1, 3, 3),
         Datetime("1999-01-01", "2031-01-01"),
-        Datetime("2000-01-01", "2031-01-01", whole_days=True),
+        Datetime("2000-01-01", "2031-01-01", resolution="day"),
     ],
 )
 def test_lines_between_public_bounds_cover_them_and_know_no_data(column):
@@ -542,7 +542,7 @@ def test_times_are_found_as_times():
     assert pd.Timestamp(found.column.lower) == days[0]
     assert pd.Timestamp(found.column.upper) == days[-1]
     found = discover(seconds + 5 * 3600, DATETIME, (5.0, 5.0, 5.0))
-    assert not found.column.whole_days
+    assert found.column.resolution == "hour"
     assert found.held(seconds + 5 * 3600) >= 0.95
 
 
@@ -828,8 +828,10 @@ def test_a_few_rows_that_noise_explains_have_no_decimals():
     counts = np.array([900.0, 0.0, 30.0, 0.0, 0.0, 0.0])
     assert DigitCells().step(counts, 10.0) == 1.0
     assert DigitCells().step(counts, 5.0) == 0.01
-    assert DigitCells(is_time=True).step(np.array([100.0, 30.0]), 10.0) == DAY
-    assert DigitCells(is_time=True).step(np.array([100.0, 50.0]), 10.0) is None
+    times = np.array([100.0, 0.0, 30.0, 0.0, 0.0])
+    assert DigitCells(is_time=True).step(times, 10.0) == DAY
+    assert DigitCells(is_time=True).step(times, 5.0) == 60.0
+    assert DigitCells(is_time=True).step(np.append(times[:4], 50.0), 10.0) is None
 
 
 def test_rows_that_are_not_whole_show_though_no_number_of_decimals_does():
@@ -840,10 +842,10 @@ def test_rows_that_are_not_whole_show_though_no_number_of_decimals_does():
     assert DigitCells().step(np.array([875.0, 0, 0, 0, 0, 0]), 10.0, 875.0) == 1.0
 
 
-def test_whole_days_are_told_from_times_of_day():
-    seconds = np.array([0.0, DAY, -3 * DAY, DAY + 1, 0.5, np.nan])
+def test_the_cell_of_a_time_is_its_coarsest_unit():
+    seconds = np.array([0.0, DAY, -3 * DAY, 7200.0, -60.0, DAY + 1, 0.5, np.nan])
     found = DigitCells(is_time=True).encode(numbers(seconds))
-    assert found.tolist() == [0, 0, 0, 1, 1, -1]
+    assert found.tolist() == [0, 0, 0, 1, 2, 3, 4, -1]
 
 
 @pytest.mark.parametrize(
@@ -857,7 +859,9 @@ def test_whole_days_are_told_from_times_of_day():
         (Numeric(-1.25, 63.99, 2), FLOAT),
         (Numeric(1e-9, 2e-9), FLOAT),
         (Numeric(-1e15, 2e15), FLOAT),
-        (Datetime("2020-01-01", "2021-12-31", whole_days=True), DATETIME),
+        (Datetime("2020-01-01", "2021-12-31", resolution="day"), DATETIME),
+        (Datetime("2020-01-01", "2021-12-31", resolution="hour"), DATETIME),
+        (Datetime("2020-01-01", "2021-12-31", resolution="second"), DATETIME),
         (Datetime("2020-01-01", "2021-12-31"), DATETIME),
     ],
 )
@@ -874,7 +878,7 @@ def test_what_cells_between_bounds_say_are_the_bounds(column, kind, has_gaps):
     assert type(found) is type(column)
     if isinstance(column, Datetime):
         assert found.seconds == pytest.approx(column.seconds, abs=1e-3)
-        assert found.whole_days == column.whole_days
+        assert found.resolution == column.resolution
         return
     assert found.lower == pytest.approx(column.lower)
     assert found.upper == pytest.approx(column.upper)

@@ -203,7 +203,7 @@ EVERY = {
     "category": Categorical(["a", "b"], other="c"),
     "ordinal": Ordinal(["a", "b"], nullable=False),
     "truth": Boolean(),
-    "time": Datetime("2020-01-01", "2021-01-01", whole_days=True),
+    "time": Datetime("2020-01-01", "2021-01-01", resolution="day"),
     "clock": Datetime(format="%H:%M"),
 }
 

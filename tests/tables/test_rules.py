@@ -25,7 +25,7 @@ COLUMNS = {
     "country": Categorical(["IT", "AT", "NO"]),
     "married": Boolean(),
     "spouse": Integer(10, 90),
-    "start": Datetime("2020-01-01", "2020-12-31", whole_days=True),
+    "start": Datetime("2020-01-01", "2020-12-31", resolution="day"),
     "end": Datetime("2020-01-01", "2021-12-31"),
 }
 CITIES = {"Rome": "IT", "Bari": "IT", "Graz": "AT"}

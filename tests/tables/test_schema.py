@@ -34,7 +34,7 @@ FULL = Schema(
         "code": Categorical([3, 1, 2]),
         "member": Boolean(),
         "since": Datetime("2012-01-31", pd.Timestamp("2024-02-29 12:30:00")),
-        "until": Datetime("2012-01-31", "2013-01-31", whole_days=True),
+        "until": Datetime("2012-01-31", "2013-01-31", resolution="day"),
         "zone": Datetime("2012-01-31T00:00:00+02:00", "2013-01-31T00:00:00Z"),
         "name": Drop(),
         "id": Regenerate("id-{i:04d}"),

@@ -21,7 +21,7 @@ SCHEMA = Schema(
         "sex": Categorical(["f", "m"], other="x"),
         "town": Categorical([f"town {i}" for i in range(1000)]),
         "member": Boolean(nullable=False),
-        "since": Datetime("2000-01-01", "2020-12-31", whole_days=True),
+        "since": Datetime("2000-01-01", "2020-12-31", resolution="day"),
         "note": Drop(),
         "id": Regenerate("id-{i}"),
         WILD: Categorical([WILD]),

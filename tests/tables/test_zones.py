@@ -71,7 +71,7 @@ def test_any_time_reads_as_it_does_alone(rows):
 
 @pytest.mark.parametrize("zone", ZONES)
 def test_days_stay_days(zone):
-    for schema in (FIXED, FIXED | {"day": Datetime("2020-01-01", "2020-12-31", True)}):
+    for schema in (FIXED, FIXED | {"day": Datetime("2020-01-01", "2020-12-31", "day")}):
         synth = DPIndependentSynthesizer(1000.0, schema=schema).fit(table(zone))
         drawn = synth.sample(300)["day"]
         assert drawn.dtype == table(zone)["day"].dtype
