@@ -94,13 +94,17 @@ def restore_table(
 def unordered(dtype: str) -> str:
     """Return the name of a dtype, without an order of categories that are text.
 
-    Numbers and times have an order of their own.
+    Numbers and times have an order of their own. An ``Enum`` of polars has always one.
 
     Examples
     --------
     >>> unordered("ordered category"), unordered("ordered category[int64]")
     ('category', 'ordered category[int64]')
+    >>> unordered("Enum")
+    'Categorical'
     """
+    if dtype == "Enum":
+        return "Categorical"
     category = CATEGORY.fullmatch(dtype)
     if category is not None and category[2] in (None, "object"):
         return dtype.removeprefix("ordered ")

@@ -426,6 +426,25 @@ def test_an_order_that_is_not_public_is_not_made_up():
     assert line not in synth.privacy_.statements
 
 
+def test_an_enum_comes_back_as_one_only_if_its_order_is_public():
+    levels = ["low", "medium", "high"]
+    enum, given = pl.Enum(levels), {"risk": Ordinal(levels)}
+    X = pl.DataFrame({"risk": np.resize(levels, 600)}, schema={"risk": enum})
+    y = pl.Series(np.resize(levels, 600), dtype=enum)
+    line = "ordered text whose order is not public, drawn without one: risk, the target"
+
+    synth = DPIndependentSynthesizer(1000.0).fit(X, y)
+    drawn, labels = synth.sample(60)
+    assert drawn["risk"].dtype == labels.dtype == pl.Categorical
+    assert line in synth.privacy_.statements
+
+    schema = Schema(given, target=Ordinal(levels))
+    synth = DPIndependentSynthesizer(1000.0, schema=schema).fit(X, y)
+    drawn, labels = synth.sample(60)
+    assert drawn["risk"].dtype == labels.dtype == enum
+    assert not any("drawn without" in line for line in synth.privacy_.statements)
+
+
 def test_labels_have_an_order_only_if_the_schema_states_it():
     """Classes are sorted, so `high` would be below `low`."""
     levels = ["low", "medium", "high"]
