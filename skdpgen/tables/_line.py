@@ -219,10 +219,11 @@ class DigitCells:
 
         Each number of decimals may be too rare to exceed the noise. Fractions are then
         detected by their total, which is all numbers minus the whole ones, or by their
-        octaves (``has_fractions``), which have less noise than decimals.
+        octaves (``has_fractions``), which have less noise than decimals. If no cell
+        exceeds the noise, the fullest one is the likeliest.
         """
-        finer = np.flatnonzero(counts > max(DECIMALS_SURE * noise_std, 0.5))
-        finest = int(finer.max(initial=0))
+        sure = np.flatnonzero(counts > max(DECIMALS_SURE * noise_std, 0.5))
+        finest = int(sure.max() if len(sure) else np.argmax(counts))
         noise = math.hypot(noise_std, noise_of_present)
         is_finer = n_present - counts[0] > max(DECIMALS_SURE * noise, 0.5)
         if finest == 0 and (is_finer or has_fractions):

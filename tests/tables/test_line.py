@@ -967,3 +967,11 @@ def test_rows_beyond_an_end_that_no_cell_has_are_unknown():
     below, above, *noise = outside_of(line, NumberCells(np.array([0.5, 2.0]), False))
     assert np.isnan([below, noise[0]]).all()
     assert (above, noise[1]) == (3.0, 1.0)
+
+
+def test_without_evidence_the_fullest_cell_is_the_likeliest():
+    assert DigitCells().step(np.array([20.0, -5.0, 29.0, 5.0, 0.0, 8.0]), 10.0) == 0.01
+    assert DigitCells().step(np.array([30.0, -5.0, 29.0, 5.0, 0.0, 8.0]), 10.0) == 1.0
+    assert DigitCells().step(np.array([34.0, -5.0, 29.0, 5.0, 0.0, 8.0]), 10.0) == 1.0
+    times = np.array([8.0, -3.0, 12.0, 20.0, 25.0])
+    assert DigitCells(is_time=True).step(times, 10.0) is None
