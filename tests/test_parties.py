@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import reduce
+from itertools import combinations
 from operator import add
 
 import cloudpickle
@@ -26,9 +27,11 @@ from skdpgen.privacy import (
     NoiseShares,
     PartialSum,
     Question,
+    key_tags,
     noise_of_blocks,
     pair_keys,
 )
+from skdpgen.privacy._noisy_share import masked
 from skdpgen.tables import Categorical, Schema, read_part
 from tests._covering import parametrize_pairs
 from tests.synthesizers._fits_alike import SYNTHESIZERS, assert_alike, fitted, releases
@@ -349,9 +352,24 @@ def test_keys_that_do_not_match_are_named(table, known):
         GuardedParty(p.name, p.X, p.y, keys=keys[p.name], noise=SHARES, **budget)
         for p in parts_of(*table)
     ]
-    source = Parties(parties, n_rows=N, noise=SHARES)
+    with pytest.raises(ValueError, match="keys of north and"):
+        Parties(parties, n_rows=N, noise=SHARES)
+    assert not any(party.privacy_.releases for party in parties)
+    elsewhere = {party.name: party.answer for party in parties}
+    source = Parties(elsewhere, table, n_rows=N, noise=SHARES)
     with pytest.raises(RowsElsewhereError, match="keys must be the same on both"):
         DPIndependentSynthesizer(**known, **budget).fit(source)
+
+
+def test_tags_of_keys_show_no_mask():
+    keys = pair_keys(NAMES)
+    tags = {name: key_tags(name, keys[name]) for name in NAMES}
+    for one, other in combinations(NAMES, 2):
+        assert tags[one][other] == tags[other][one]
+    one, other = NAMES[:2]
+    assert len({tag for name in NAMES for tag in tags[name].values()}) == 6
+    mask = masked([0], one, {other: keys[one][other]}, "a question").hex()
+    assert tags[one][other] != mask
 
 
 # ---------------------------------------------- parties that are not alike

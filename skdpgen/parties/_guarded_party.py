@@ -21,6 +21,7 @@ from skdpgen.privacy import (
     PrivacyReport,
     Question,
     check_keys,
+    key_tags,
     noisy_share,
 )
 from skdpgen.tables import Encoder, like_of, public_rows, read_part
@@ -117,6 +118,14 @@ class GuardedParty:
     def like(self) -> tuple[Table, Labels | None]:
         """Columns and dtypes, which are public: a table without rows, to be sent."""
         return self._like
+
+    @property
+    def key_tags(self) -> dict[str, str]:
+        """A tag of each key by the other party, to be sent; it reveals no key.
+
+        The other party has the same tag of this one if their keys are the same.
+        """
+        return key_tags(self.name, self._keys)
 
     @property
     def privacy_(self) -> PrivacyReport:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
+from itertools import combinations
 from operator import add
 from typing import Any, Protocol, TypeVar
 
@@ -180,6 +181,7 @@ class Parties:
         self.like = like if isinstance(like, tuple) else (like, None)
         for member in members:
             _check_alike(member, layouts_of(*self.like))
+        _check_pairs(members)
         self.n_rows = n_rows
         self.can_count = bool(members) and noise is None
         self.noise = noise
@@ -229,6 +231,27 @@ def _check_alike(party: Answering, expected: tuple[Any, Any]) -> None:
                     f"{layout.dtypes[j]} of {name!r} from {party.name} and "
                     f"{shared.dtypes[j]} from others, or in `like`; convert the column."
                 )
+
+
+def _check_pairs(parties: Iterable[Answering]) -> None:
+    """Raise unless each two parties that mask their sums have the same key.
+
+    Without the same key masks do not cancel, which shows only after the first answers
+    are paid for. Callables are not asked.
+    """
+    tags: dict[str, Mapping[str, str]] = {
+        party.name: getattr(party, "key_tags", {})
+        for party in parties
+        if isinstance(getattr(party, "key_tags", None), Mapping)
+    }
+    for one, other in combinations(tags, 2):
+        one_tag, other_tag = tags[one].get(other), tags[other].get(one)
+        if one_tag is None or one_tag != other_tag:
+            raise ValueError(
+                "keys must be the same on both sides of each two parties. Got keys of "
+                f"{one} and {other} that differ, or are for other names; agree on new "
+                "keys, and begin with new parties."
+            )
 
 
 def _held(layout: Layout, column: int) -> tuple[Any, ...]:

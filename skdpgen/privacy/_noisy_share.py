@@ -191,6 +191,24 @@ def check_keys(keys: Mapping[str, bytes]) -> None:
         raise ValueError("Each two parties must have their own key. Got one twice.")
 
 
+def key_tags(name: str, keys: Mapping[str, bytes]) -> dict[str, str]:
+    """Return a tag of each key, by the other party: two parties with one key share it.
+
+    A tag is 16 bytes of the stream that masks are from, about a text that no mask is
+    about. So whoever has no key learns neither the key nor a mask from it.
+
+    Examples
+    --------
+    >>> keys = pair_keys(["a", "b", "c"])
+    >>> key_tags("a", keys["a"])["b"] == key_tags("b", keys["b"])["a"]
+    True
+    """
+    return {
+        partner: _words(key, json.dumps(sorted((name, partner))), 1).hex()
+        for partner, key in keys.items()
+    }
+
+
 def _words(key: bytes, about: str, n: int) -> bytes:
     stream: Any = hashlib.shake_256(key + about.encode())
     words: bytes = stream.digest(N_BYTES * n)
