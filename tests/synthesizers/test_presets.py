@@ -441,8 +441,11 @@ def test_dp_mepf_has_the_steps_of_table_8():
         is_digits = data in ("mnist", "fashion_mnist")
         steps = synth.generator.max_iter, synth.generator.batch_size
         assert steps == ((100_000, 100) if is_digits else (200_000, 128))
-        # mu² of a release with ten times the noise, beside the main one
-        assert synth.stopping_budget == (0.0 if is_digits else 0.01 / 1.01)
+        # mu² of both moments with ten times the noise, beside those of the main ones
+        for norm, n_main in ((0.5, 2), (0.0, 1)):
+            synth = DPMEPFSynthesizer.from_preset("paper", data=data, second_norm=norm)
+            share = 0.0 if is_digits else 0.02 / (n_main + 0.02)
+            assert synth.stopping_budget == pytest.approx(share)
 
 
 @pytest.mark.parametrize(
@@ -452,7 +455,8 @@ def test_dp_mepf_has_the_generators_of_section_6(data):
     generator = DPMEPFSynthesizer.from_preset("paper", data=data).generator
     is_grey = data in ("images", "mnist", "fashion_mnist")
     layers = generator.network, generator.hidden_layer_sizes
-    assert layers == (("upsample", (200,)) if is_grey else ("residual", (128,)))
+    assert layers == (("upsample", (500,)) if is_grey else ("residual", (512,)))
+    assert generator.n_latent == (90 if is_grey or data == "cifar10" else 100)
 
 
 # ------------------------------------------------------------------ of DP-Kernel
