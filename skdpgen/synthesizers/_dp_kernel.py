@@ -66,8 +66,9 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
       :func:`~skdpgen.privacy.functional_oracle`), and all steps are accounted for.
 
     The published implementation is not private: noise was added to the loss but not to
-    its gradient, so each update had the exact gradient of the private function. A test
-    in this package shows that, and that ``per_step`` is not affected.
+    its gradient, and the square of the loss was minimised, so each update had the exact
+    direction of the private function's gradient, up to the sign. A test in this package
+    shows that, and that ``per_step`` is not affected.
 
     Parameters
     ----------

@@ -459,6 +459,19 @@ def test_dp_mepf_has_the_generators_of_section_6(data):
     assert generator.n_latent == (90 if is_grey or data == "cifar10" else 100)
 
 
+# -------------------------------------------------------------------- of DP-CGAN
+
+
+def test_dp_cgan_of_images_moves_along_noisy_gradients():
+    game = DPGANSynthesizer.from_preset("paper", data="images").discriminator
+    assert (game.optimizer, game.schedule, game.spectral_norm) == (
+        "sgd",
+        "constant",
+        math.inf,
+    )
+    assert DPGANSynthesizer.from_preset("paper").discriminator.optimizer == "adam"
+
+
 # ------------------------------------------------------------------ of DP-Kernel
 
 

@@ -501,7 +501,6 @@ def public_pair(public_data: Any) -> tuple[Any, Any]:
 PUBLIC_RATE = 1e-3  # learning rate of the discriminator on public rows: no noise
 QUIET = 0.1  # noise of a step, in clipping norms, above which steps get shorter
 WARM_UP = 200  # steps of a generator of images towards released means; free
-SPECTRAL = 1.0  # bound of the spectral norm of each layer of the discriminator
 
 
 def untrained(
@@ -544,8 +543,8 @@ def private_steps(
         norm_bound=settings.max_grad_norm,
         expected_rows=opening.facts.n_rows,
         learning_rate=settings.discriminator_learning_rate,
-        momentum=0.5,
-        is_adam=True,
+        momentum=0.5 if settings.discriminator_optimizer == "adam" else 0.0,
+        is_adam=settings.discriminator_optimizer == "adam",
         quiet=QUIET,
         is_smooth=True,
         schedule=settings.discriminator_schedule,
@@ -598,7 +597,7 @@ def train_adversarially(
         settings.steps_per_generator_step,
         settings.batch_size,
         settings.learning_rate,
-        SPECTRAL,
+        settings.spectral_norm,
         schedule=settings.schedule,
         loss=settings.discriminator_loss,
     )

@@ -188,15 +188,20 @@ class Discriminator(BaseEstimator):  # type: ignore[misc]
     max_iter : int or None, default=None
         Steps. None is 800 of DP-GAN, 500 of DP-DRE. **They share the budget**: more of
         them are noisier.
+    optimizer : {"adam", "sgd"}, default="adam"
+        "sgd" moves along the noisy gradient itself, as in the paper of DP-CGAN, with a
+        learning rate of about 0.1.
     learning_rate : float or None, default=None
-        Of Adam. None is 0.005 of DP-GAN, 0.01 of DP-DRE.
+        None is 0.005 of DP-GAN, 0.01 of DP-DRE, for "adam".
     schedule : {"one_cycle", "constant"}, default="one_cycle"
         "one_cycle" takes shorter steps where noise is large, and falls to 0 in the
         second half; "constant" keeps the learning rate, as in the papers.
     loss : {"logistic", "critic"}, default="logistic"
         Of DP-GAN: the logistic loss, or the difference of mean scores, with the norm
-        of the slope at real rows as a penalty, as for DP-GAN-FT and DP-GAN-MI. Layers
-        of a critic have no bound of their spectral norm.
+        of the slope at real rows as a penalty, as for DP-GAN-FT and DP-GAN-MI.
+    spectral_norm : float, default=1.0
+        Of DP-GAN with the logistic loss: bound of the spectral norm of each layer;
+        ``inf`` is no bound. A critic has none.
     sampling_rate : float or None, default=None
         Probability that a step samples a row. None is 0.08 of DP-GAN, 0.02 of DP-DRE.
     max_grad_norm : float, default=1.0
@@ -221,9 +226,11 @@ class Discriminator(BaseEstimator):  # type: ignore[misc]
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "hidden_layer_sizes": ["array-like", None],
         "max_iter": [Interval(Integral, 1, None, closed="left"), None],
+        "optimizer": [StrOptions({"adam", "sgd"})],
         "learning_rate": [Interval(Real, 0, None, closed="neither"), None],
         "schedule": [StrOptions({"one_cycle", "constant"})],
         "loss": [StrOptions({"logistic", "critic"})],
+        "spectral_norm": [Interval(Real, 0, None, closed="right")],
         "sampling_rate": [Interval(Real, 0, 1, closed="right"), None],
         "max_grad_norm": [Interval(Real, 0, None, closed="neither")],
         "steps_per_generator_step": [Interval(Integral, 1, None, closed="left"), None],
@@ -234,9 +241,11 @@ class Discriminator(BaseEstimator):  # type: ignore[misc]
         self,
         hidden_layer_sizes: ArrayLike | None = None,
         max_iter: int | None = None,
+        optimizer: Literal["adam", "sgd"] = "adam",
         learning_rate: float | None = None,
         schedule: Literal["one_cycle", "constant"] = "one_cycle",
         loss: Literal["logistic", "critic"] = "logistic",
+        spectral_norm: float = 1.0,
         sampling_rate: float | None = None,
         max_grad_norm: float = 1.0,
         steps_per_generator_step: int | None = None,
@@ -244,9 +253,11 @@ class Discriminator(BaseEstimator):  # type: ignore[misc]
     ) -> None:
         self.hidden_layer_sizes = hidden_layer_sizes
         self.max_iter = max_iter
+        self.optimizer = optimizer
         self.learning_rate = learning_rate
         self.schedule = schedule
         self.loss = loss
+        self.spectral_norm = spectral_norm
         self.sampling_rate = sampling_rate
         self.max_grad_norm = max_grad_norm
         self.steps_per_generator_step = steps_per_generator_step
@@ -263,6 +274,7 @@ PARTS: Mapping[str, type[BaseEstimator]] = {
 # Names that a generator has, too; a game has the steps of its discriminator only.
 OF_DISCRIMINATOR = {
     "hidden_layer_sizes": "discriminator_layer_sizes",
+    "optimizer": "discriminator_optimizer",
     "learning_rate": "discriminator_learning_rate",
     "schedule": "discriminator_schedule",
     "loss": "discriminator_loss",

@@ -218,8 +218,10 @@ class _Game(Settings):
     discriminator_learning_rate: float
     public_iter: int
     start: str
+    discriminator_optimizer: str = "adam"
     discriminator_schedule: str = "one_cycle"
     discriminator_loss: str = "logistic"
+    spectral_norm: float = 1.0
 
     def filled(self, given: dict[str, Any]) -> Self:
         """Return these settings, replaced where a given one is not None."""
@@ -297,6 +299,7 @@ class RatioSettings:
     discriminator_learning_rate: float
     sampling_rate: float
     max_grad_norm: float
+    discriminator_optimizer: str = "adam"
     discriminator_schedule: str = "one_cycle"
 
     def filled(self, given: dict[str, Any]) -> Self:
