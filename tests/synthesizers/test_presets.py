@@ -1,5 +1,7 @@
 """Settings of the papers as ordinary parameters, and parts of estimators."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
