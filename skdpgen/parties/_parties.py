@@ -36,6 +36,11 @@ from skdpgen.utils import (
 # ----------------------------------------------------------------------------
 # A party: it keeps its rows, and answers questions with sums.
 
+NO_BUDGET = (
+    "{} has no budget of its own to add noise. Make it a `GuardedParty`, or let the "
+    "combiner add the noise."
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Party:
@@ -80,10 +85,7 @@ class Party:
         Errors name columns and dtypes, and no value.
         """
         if question.noise is not None:
-            raise ValueError(
-                f"{self.name} has no budget of its own to add noise. Make it a "
-                "`GuardedParty`, or let the combiner add the noise."
-            )
+            raise ValueError(NO_BUDGET.format(self.name))
         chunks = read_part(self.X, self.y, question.layouts, question.task)
         query = question.query
         return PartialSum(question.digest, (self.name,), query, query.sums(chunks))
@@ -166,6 +168,8 @@ class Parties:
             members = list(parties)
             like = members[0].like if like is None and members else like
             names = [party.name for party in members]
+            if not all(isinstance(name, str) for name in names):
+                raise ValueError(f"Names of parties must be text. Got {names!r}.")
             if len(set(names)) < len(names):
                 raise ValueError(
                     f"Parties must have distinct names. Got {names!r} instead; give "
@@ -181,7 +185,8 @@ class Parties:
         self.like = like if isinstance(like, tuple) else (like, None)
         for member in members:
             _check_alike(member, layouts_of(*self.like))
-        _check_pairs(members)
+        if noise is not None:
+            _check_shares(members)
         self.n_rows = n_rows
         self.can_count = bool(members) and noise is None
         self.noise = noise
@@ -233,12 +238,15 @@ def _check_alike(party: Answering, expected: tuple[Any, Any]) -> None:
                 )
 
 
-def _check_pairs(parties: Iterable[Answering]) -> None:
-    """Raise unless each two parties that mask their sums have the same key.
+def _check_shares(parties: Iterable[Answering]) -> None:
+    """Raise unless each party can add noise, and each two have the same key.
 
-    Without the same key masks do not cancel, which shows only after the first answers
-    are paid for. Callables are not asked.
+    Else masks do not cancel, which shows only after the first answers are paid for.
+    Callables, and parties without ``key_tags``, are not asked.
     """
+    for party in parties:
+        if isinstance(party, Party):
+            raise ValueError(NO_BUDGET.format(party.name))
     tags: dict[str, Mapping[str, str]] = {
         party.name: getattr(party, "key_tags", {})
         for party in parties

@@ -417,6 +417,7 @@ class DPDRESynthesizer(HasPresets, BaseSynthesizer):
             )
         of_game = {
             "loss": "logistic",
+            "spectral_norm": 1.0,
             "steps_per_generator_step": None,
             "public_iter": 1000,
         }

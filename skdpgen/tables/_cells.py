@@ -473,7 +473,7 @@ def class_of(of_class: Codes, labels: Codes) -> Codes:
 def bounds(column: Column) -> tuple[float, float]:
     """Return the bounds of a number column as floats (times in seconds)."""
     if isinstance(column, Datetime):
-        return column.seconds
+        return column.drawn_bounds
     return number(column.lower), number(column.upper)  # type: ignore[union-attr]
 
 

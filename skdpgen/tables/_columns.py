@@ -15,10 +15,10 @@ from skdpgen.exceptions import (
 )
 from skdpgen.tables._text_forms import (
     has_date,
+    has_time_of_day,
     is_form,
     number_form,
     read_time,
-    resolution_of,
 )
 from skdpgen.utils import (
     asked,
@@ -230,9 +230,8 @@ class Datetime:
         Bounds; times outside are clipped to them. With ``format`` both may be left
         out, to be discovered, or be written in it.
     resolution : {"day", "hour", "minute", "second"} or None, default=None
-        What all times are whole numbers of: "day" is dates without a time of day. None
-        is continuous, or what a ``format`` writes. Bounds between two such times count
-        as the nearest ones inside.
+        What all times are whole numbers of: "day" is dates without a time of day, which
+        a ``format`` may say, too. None is continuous.
     nullable : bool, default=True
         Whether times may be missing.
     format : str or None, default=None
@@ -286,16 +285,16 @@ class Datetime:
                 "format of a Datetime must be one that times can be written and read "
                 f"in, as '%d.%m.%Y'. Got {form!r} instead."
             )
-        written = resolution_of(form)
-        if written is not None and self.step < RESOLUTIONS[written]:
-            object.__setattr__(self, "resolution", written)
+        is_known = self.resolution is None or self.resolution in [*RESOLUTIONS]
+        if is_known and not has_time_of_day(form):
+            object.__setattr__(self, "resolution", "day")
         if not has_date(form) and self.lower is self.upper is None:
             object.__setattr__(self, "lower", "2000-01-01T00:00:00")
             object.__setattr__(self, "upper", "2000-01-01T23:59:59")
 
     def check(self, name: str) -> None:
         """Raise if the description is incomplete or contradicts itself."""
-        if self.resolution not in (None, *RESOLUTIONS):
+        if self.resolution is not None and self.resolution not in [*RESOLUTIONS]:
             raise SchemaError(
                 f"resolution of column {name!r} must be one of "
                 f"{', '.join(map(repr, RESOLUTIONS))}, or None. Got "
@@ -314,7 +313,8 @@ class Datetime:
     @property
     def step(self) -> float:
         """Seconds between neighbouring times; 0 if continuous."""
-        return RESOLUTIONS.get(self.resolution or "", 0.0)
+        is_text = isinstance(self.resolution, str)
+        return RESOLUTIONS.get(self.resolution, 0.0) if is_text else 0.0  # type: ignore[arg-type]
 
     @property
     def whole_days(self) -> bool:
@@ -323,18 +323,26 @@ class Datetime:
 
     @property
     def seconds(self) -> tuple[float, float]:
-        """The first and last possible time, in seconds since the year 2000."""
-        lower, upper = seconds(self.lower), seconds(self.upper)
-        if self.step:
-            lower = math.ceil(lower / self.step) * self.step
-            upper = math.floor(upper / self.step) * self.step
-        return lower, upper
+        """Bounds in seconds since the year 2000."""
+        return seconds(self.lower), seconds(self.upper)
+
+    @property
+    def drawn_bounds(self) -> tuple[float, float]:
+        """The first and last time that can be drawn, in seconds.
+
+        They are whole, unless no whole time lies between the bounds.
+        """
+        lower, upper = self.seconds
+        if not self.step:
+            return lower, upper
+        first, last = lower + -lower % self.step, upper - upper % self.step
+        return (first, last) if first <= last else (lower, upper)
 
     @property
     def n_values(self) -> int | None:
         """How many values there can be; None if continuous."""
-        lower, upper = self.seconds
-        return round((upper - lower) / self.step) + 1 if self.step else None
+        lower, upper = self.drawn_bounds
+        return math.floor((upper - lower) / self.step) + 1 if self.step else None
 
 
 @saved("column.categorical")

@@ -42,6 +42,7 @@ Flags = NDArray[np.bool_]
 LOWEST, HIGHEST, LARGEST = -40, 127, 62
 FIRST_SECOND, LAST_SECOND = 0, 33  # times end with the year 2272
 MOST_DECIMALS, DECIMALS_SURE = 4, 3.3  # decimals that are counted; evidence in stds
+USUALLY_WHOLE = math.log(100.0)  # how much likelier, in logs, it is without evidence
 
 # When an octave counts as open. Thresholds are in stds of the noise. They are high
 # because a float column has 338 octaves: noise alone opens one in 1 of 10,000 columns.
@@ -220,10 +221,16 @@ class DigitCells:
         Each number of decimals may be too rare to exceed the noise. Fractions are then
         detected by their total, which is all numbers minus the whole ones, or by their
         octaves (``has_fractions``), which have less noise than decimals. If no cell
-        exceeds the noise, the fullest one is the likeliest.
+        exceeds the noise, all numbers are taken to be in one cell: in the first, unless
+        another is likelier by more than ``USUALLY_WHOLE``. Of few numbers all cells
+        are about as likely.
         """
         sure = np.flatnonzero(counts > max(DECIMALS_SURE * noise_std, 0.5))
-        finest = int(sure.max() if len(sure) else np.argmax(counts))
+        finest = int(sure.max(initial=0))
+        if not len(sure) and noise_std:
+            n_numbers = counts.sum() if math.isnan(n_present) else n_present
+            gain = max(n_numbers, 0.0) * (counts - counts[0]) / noise_std**2
+            finest = int(np.argmax(gain)) if gain.max() > USUALLY_WHOLE else 0
         noise = math.hypot(noise_std, noise_of_present)
         is_finer = n_present - counts[0] > max(DECIMALS_SURE * noise, 0.5)
         if finest == 0 and (is_finer or has_fractions):
@@ -306,7 +313,8 @@ def has_fractions(counts: Floats, noise_std: float) -> bool:
 
     Rates may be near .05 in a fifth of the rows and 0 in all others. Their numbers of
     decimals vary, so none exceeds the noise, but they fill a run of octaves, whose sum
-    does. Whole numbers alone pass in fewer than one in 10,000 columns.
+    does. Whole numbers alone pass in fewer than one in 10,000 columns: 1 is outside of
+    these octaves, and so is that of -1.
 
     Examples
     --------
@@ -317,7 +325,7 @@ def has_fractions(counts: Floats, noise_std: float) -> bool:
     """
     edges = octave_edges(Kind.FLOAT)
     inner, outer = np.sort([np.abs(edges[:-1]), np.abs(edges[1:])], axis=0)
-    is_below_one = (inner >= 2.0 ** USUAL[0]) & (outer <= 1.0)
+    is_below_one = (inner >= 2.0 ** USUAL[0]) & (outer <= 1.0) & (edges[:-1] > -1.0)
     for is_of_sign in (edges[:-1] >= 0, edges[:-1] < 0):
         octaves = counts[is_below_one & is_of_sign]
         for width in range(1, WINDOW + 1):
@@ -749,6 +757,9 @@ def line_between(column: Column) -> Line:
         inner = np.unique(inner)
         inner = inner[(inner > ends[0]) & (inner < ends[1])]
         edges = np.concatenate([ends[:1], inner, ends[1:]])
+    if isinstance(column, Datetime):  # whose bounds need not be whole times
+        given = column.seconds[0], np.nextafter(column.seconds[1], np.inf)
+        edges[[0, -1]] = min(edges[0], given[0]), max(edges[-1], given[1])
     edges = np.concatenate([[-np.inf], edges, [np.inf]])
     n = len(edges) - 1
     is_inside = np.ones(n, dtype=bool)

@@ -481,8 +481,6 @@ SHOWN = datetime(2004, 11, 23, 13, 35, 46)  # a time whose parts all differ
 DATE = re.compile(r"%[YyGmbBdejUWVuwaAcxDF]")
 YEAR = re.compile(r"%[YyGcxDF]")
 TIME_OF_DAY = re.compile(r"%[HIMSfpcXsT]")
-FINER = {"day": TIME_OF_DAY, "hour": re.compile(r"%[MSfcXsTz]")}
-FINER |= {"minute": re.compile(r"%[SfcXsT]"), "second": re.compile("%f")}
 OFFSET = re.compile(r"(?<=%[SMf])(?:Z|[+-]\d\d:?\d\d)$")
 UNPADDED = re.compile(r"(?<!%)%-(?=[dmHIMSjy])")
 NO_DATE = 2000  # the year of a time of day
@@ -581,18 +579,3 @@ def has_date(form: str) -> bool:
 def has_time_of_day(form: str) -> bool:
     """Return whether a form writes more than a date."""
     return TIME_OF_DAY.search(plan_of(form).plain) is not None
-
-
-def resolution_of(form: str) -> str | None:
-    """Return what all times in a form are whole numbers of; None if finer than seconds.
-
-    Hours of several offsets are not whole hours where some are half an hour apart.
-
-    Examples
-    --------
-    >>> resolution_of("%d.%m.%Y"), resolution_of("%H:%M"), resolution_of("%H:%M:%S.%f")
-    ('day', 'minute', None)
-    """
-    directives = plan_of(form).plain
-    whole = (name for name, finer in FINER.items() if not finer.search(directives))
-    return next(whole, None)

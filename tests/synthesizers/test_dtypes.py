@@ -131,7 +131,7 @@ POLARS = {
     "Null": ([None] * N, LETTERS),
     **dict.fromkeys(("String", "Categorical"), (TEXT, LETTERS)),
     "Date": (DAYS, DAY),
-    pl.Enum(["a", "b", "c"]): (TEXT, LETTERS),
+    pl.Enum(["a", "b", "c"]): (TEXT, Ordinal(["a", "b", "c"])),
     pl.Decimal(10, 2): (MONEY, CENTS),
     **{pl.Datetime(unit): (STAMPS, TIME) for unit in ("ms", "us", "ns")},
     pl.Datetime("us", "Europe/Berlin"): (zoned().tolist(), TIME),

@@ -28,6 +28,7 @@ from skdpgen.tables import (
     bins_of,
     divided,
     divided_again,
+    has_fractions,
     is_settled,
     joined_gaps,
     joined_parts,
@@ -969,9 +970,21 @@ def test_rows_beyond_an_end_that_no_cell_has_are_unknown():
     assert (above, noise[1]) == (3.0, 1.0)
 
 
-def test_without_evidence_the_fullest_cell_is_the_likeliest():
-    assert DigitCells().step(np.array([20.0, -5.0, 29.0, 5.0, 0.0, 8.0]), 10.0) == 0.01
-    assert DigitCells().step(np.array([30.0, -5.0, 29.0, 5.0, 0.0, 8.0]), 10.0) == 1.0
-    assert DigitCells().step(np.array([34.0, -5.0, 29.0, 5.0, 0.0, 8.0]), 10.0) == 1.0
-    times = np.array([8.0, -3.0, 12.0, 20.0, 25.0])
+def test_without_evidence_another_cell_must_be_far_likelier():
+    counts = np.array([-5.0, -5.0, 29.0, 5.0, 0.0, 8.0])
+    assert DigitCells().step(counts, 10.0, 30.0) == 0.01
+    assert DigitCells().step(counts, 10.0, 10.0) == 1.0  # so few rows say little
+    assert DigitCells().step(counts[::-1], 10.0, 30.0) == 0.001
+    assert DigitCells().step(counts + 20 * np.eye(6)[0], 10.0, 30.0) == 1.0
+    times = np.array([-8.0, -3.0, 2.0, 10.0, 28.0])
     assert DigitCells(is_time=True).step(times, 10.0) is None
+    assert DigitCells(is_time=True).step(np.zeros(5), 0.0) == DAY
+
+
+def test_minus_one_is_no_fraction():
+    counts = np.zeros(len(octave_edges(FLOAT)) - 1)
+    edges = octave_edges(FLOAT)
+    counts[np.searchsorted(edges, -1.0)] = 900.0  # from -1 on
+    assert not has_fractions(counts, 10.0)
+    counts[np.searchsorted(edges, -0.5)] = 900.0
+    assert has_fractions(counts, 10.0)

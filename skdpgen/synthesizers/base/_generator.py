@@ -189,10 +189,11 @@ class Discriminator(BaseEstimator):  # type: ignore[misc]
         Steps. None is 800 of DP-GAN, 500 of DP-DRE. **They share the budget**: more of
         them are noisier.
     optimizer : {"adam", "sgd"}, default="adam"
-        "sgd" moves along the noisy gradient itself, as in the paper of DP-CGAN, with a
-        learning rate of about 0.1.
+        "sgd" moves along the noisy gradient itself, as in the code of DP-CGAN. Steps on
+        public rows are always those of Adam.
     learning_rate : float or None, default=None
-        None is 0.005 of DP-GAN, 0.01 of DP-DRE, for "adam".
+        None is 0.005 of DP-GAN, 0.01 of DP-DRE, which suits "adam" alone: DP-CGAN has
+        0.1 with "sgd" and a constant rate.
     schedule : {"one_cycle", "constant"}, default="one_cycle"
         "one_cycle" takes shorter steps where noise is large, and falls to 0 in the
         second half; "constant" keeps the learning rate, as in the papers.

@@ -221,7 +221,9 @@ def _watched_numbers(column: Column, *, has_text: bool) -> Watched:
     """Return three cells of a numeric column: below, within and above the bounds."""
     lower, upper = bounds(column)
     half = 0.5 * (step_of(column) or 0.0)
-    ends = lower - half, max(upper + half, float(np.nextafter(upper, np.inf)))
+    given = column.seconds if isinstance(column, Datetime) else (lower, upper)
+    last = max(upper + half, float(np.nextafter(given[1], np.inf)))
+    ends = min(lower - half, given[0]), last
     edges = np.array([-np.inf, *ends, np.inf])
     is_time = isinstance(column, Datetime)
     grid: Cells = NumberCells(edges, nullable=True, is_time=is_time)

@@ -413,6 +413,7 @@ class Opening:
                 n_rows,
                 known.other,
                 tuple(n for n in known.whole_numbers if n not in described),
+                known.hints,
             )
         except SchemaRequiredError as error:
             fraction, note = 1 - self.ledger.remaining, ""

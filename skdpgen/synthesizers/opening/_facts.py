@@ -99,9 +99,7 @@ class Facts:
                 for name, dtype in zip(
                     self.layout.names, self.layout.dtypes, strict=True
                 )
-                if unordered(dtype) != dtype
-                and name in self.discovered
-                and name not in self.from_public
+                if unordered(dtype) != dtype and self._lacks_order(name, dtype)
             ]
         if self.target_layout is not None and not isinstance(
             self.schema.target, Ordinal
@@ -109,6 +107,11 @@ class Facts:
             dtype = self.target_layout.dtypes[0]
             lacking += [TARGET] * (unordered(dtype) != dtype)
         return tuple(lacking)
+
+    def _lacks_order(self, name: Hashable, dtype: str) -> bool:
+        if dtype == "Enum":  # it always has one, whatever the schema says
+            return not isinstance(self.schema.columns.get(name), Ordinal)
+        return name in self.discovered and name not in self.from_public
 
     @property
     def drawn_layout(self) -> Layout:

@@ -126,12 +126,13 @@ def discover_columns(
     n_rows: float,
     other: str,
     whole_numbers: tuple[Any, ...] = (),
+    hints: Mapping[Any, Column] | None = None,
 ) -> tuple[dict[Any, Column], Unknown, dict[Any, Seen], dict[Any, Line]]:
     """Describe every column; those without a schema share joint releases.
 
     Also returns the types of the columns, counts of words by column, and the number
     line of each column of numbers. It also releases which of ``whole_numbers`` may be
-    identifiers.
+    identifiers. ``hints`` are descriptions of columns whose bounds are open.
     """
     word_counts: dict[Any, Seen] = {}
     lines: dict[Any, Line] = {}
@@ -157,7 +158,8 @@ def discover_columns(
         columns |= {name: _regenerated(name) for name in unknown.identifiers}
         rows.read_as(unknown.written)
     if len(unknown):
-        first = _release_columns(rows, unknown, ledger, n_rows, other)
+        known = {**unknown.written, **(hints or {})}
+        first = _release_columns(rows, unknown, known, ledger, n_rows, other)
         word_counts, lines = first.seen, first.lines
         columns |= first.columns
         present = _rows_present(rows, counted, first.missing, ledger, n_rows)
@@ -190,7 +192,12 @@ class _First(NamedTuple):
 
 
 def _release_columns(
-    rows: Rows, unknown: Unknown, ledger: Ledger, n_rows: float, other: str
+    rows: Rows,
+    unknown: Unknown,
+    known: Mapping[Any, Column],
+    ledger: Ledger,
+    n_rows: float,
+    other: str,
 ) -> _First:
     r"""Release octaves and decimals of numbers, and words of text, jointly.
 
@@ -255,7 +262,11 @@ def _release_columns(
                 has_fractions=kinds[name] is Kind.FLOAT
                 and has_fractions(counts[:-1], std),
             )
-            if step == 1.0:
+            if kinds[name] is Kind.DATETIME:
+                # a format, or a schema, may say more than the rows show
+                least = getattr(known.get(name), "step", 0.0)
+                step = max(step or 0.0, least) or None
+            elif step == 1.0:
                 finer[name] = noise / n_rows
         lines[name] = line_of_octaves(
             kinds[name], counts[:-1], std, step, present, n_rows, noise_of_present
