@@ -238,7 +238,7 @@ def _check_alike(party: Answering, expected: tuple[Any, Any]) -> None:
                 )
 
 
-def _check_shares(parties: Iterable[Answering]) -> None:
+def _check_shares(parties: Iterable[Any]) -> None:
     """Raise unless each party can add noise, and each two have the same key.
 
     Else masks do not cancel, which shows only after the first answers are paid for.
@@ -247,18 +247,14 @@ def _check_shares(parties: Iterable[Answering]) -> None:
     for party in parties:
         if isinstance(party, Party):
             raise ValueError(NO_BUDGET.format(party.name))
-    tags: dict[str, Mapping[str, str]] = {
-        party.name: getattr(party, "key_tags", {})
-        for party in parties
-        if isinstance(getattr(party, "key_tags", None), Mapping)
-    }
-    for one, other in combinations(tags, 2):
-        one_tag, other_tag = tags[one].get(other), tags[other].get(one)
-        if one_tag is None or one_tag != other_tag:
+    tagged = [party for party in parties if hasattr(party, "key_tags")]
+    for one, other in combinations(tagged, 2):
+        tag = one.key_tags.get(other.name)
+        if tag is None or tag != other.key_tags.get(one.name):
             raise ValueError(
                 "keys must be the same on both sides of each two parties. Got keys of "
-                f"{one} and {other} that differ, or are for other names; agree on new "
-                "keys, and begin with new parties."
+                f"{one.name} and {other.name} that differ, or are for other names; "
+                "agree on new keys, and begin with new parties."
             )
 
 

@@ -67,7 +67,6 @@ from skdpgen.utils import (
 # Bounds and categories read from rows: of public rows, or with a leak.
 
 MAX_DECIMALS = 3
-PANDAS_UNITS = {"day": "D", "hour": "h", "minute": "min", "second": "s"}
 FEW_DATES = 12  # with no more distinct ones, dates in text are categories
 
 
@@ -101,7 +100,7 @@ def infer_column(series: "pd.Series[Any]", kind: Kind) -> Column:
         if zone_of(str(times.dtype)) is not None:
             times = times.dt.tz_localize(None)  # as clocks show them
         bounds = (times.min().isoformat(), times.max().isoformat())
-        whole = (unit for unit in RESOLUTIONS if _are_whole(times, unit))
+        whole = (unit for unit, step in RESOLUTIONS.items() if _are_whole(times, step))
         return Datetime(*bounds, next(whole, None), nullable)
     values = series.astype("float64").to_numpy()
     values = values[np.isfinite(values)]
@@ -116,8 +115,8 @@ def infer_column(series: "pd.Series[Any]", kind: Kind) -> Column:
     return Numeric(lower, upper, exact[0] if exact else None, nullable=nullable)
 
 
-def _are_whole(times: "pd.Series[Any]", unit: str) -> bool:
-    return bool((times == times.dt.floor(PANDAS_UNITS[unit])).all())
+def _are_whole(times: "pd.Series[Any]", step: float) -> bool:
+    return bool((times == times.dt.floor(pd.Timedelta(seconds=step))).all())
 
 
 def empty_column(kind: Kind, *, nullable: bool) -> Column:

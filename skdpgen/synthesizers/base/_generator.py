@@ -192,8 +192,8 @@ class Discriminator(BaseEstimator):  # type: ignore[misc]
         "sgd" moves along the noisy gradient itself, as in the code of DP-CGAN. Steps on
         public rows are always those of Adam.
     learning_rate : float or None, default=None
-        None is 0.005 of DP-GAN, 0.01 of DP-DRE, which suits "adam" alone: DP-CGAN has
-        0.1 with "sgd" and a constant rate.
+        None is 0.005 of DP-GAN, 0.01 of DP-DRE, which suits "adam" alone. The preset of
+        DP-CGAN has 0.075 with "sgd" and a constant rate.
     schedule : {"one_cycle", "constant"}, default="one_cycle"
         "one_cycle" takes shorter steps where noise is large, and falls to 0 in the
         second half; "constant" keeps the learning rate, as in the papers.

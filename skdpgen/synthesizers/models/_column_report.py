@@ -19,6 +19,7 @@ from skdpgen.tables import (
     CategoryCells,
     Cells,
     Column,
+    Datetime,
     Kind,
     Regenerate,
     bounds,
@@ -490,6 +491,24 @@ def _of_limit(name: Hashable, key: str, share: str, facts: Facts) -> Loss:
     return Loss(line, advice, True, TOO_LARGE)
 
 
+def _moved(key: str, column: Any) -> str:
+    """Say where values beyond a bound went.
+
+    Examples
+    --------
+    >>> from skdpgen.tables import Datetime
+    >>> _moved("above", Datetime("2024-01-01", "2024-12-31T23:59:59", "day"))
+    "are above '2024-12-31T23:59:59' and were moved to the nearest whole day inside"
+    """
+    bound = column.lower if key == "below" else column.upper
+    place = key == "above"
+    is_between = isinstance(column, Datetime) and (
+        column.drawn_bounds[place] != column.seconds[place]
+    )
+    end = f"the nearest whole {column.resolution} inside" if is_between else "it"
+    return f"are {key} {bound!r} and were moved to {end}"
+
+
 def _of_column(
     name: Hashable, key: str, share: str, line: "pd.Series[Any]", facts: Facts
 ) -> Loss:
@@ -500,14 +519,13 @@ def _of_column(
         f"column {name!r}: {share} of the rows ",
     )
     if key in ("below", "above"):
-        bound = column.lower if key == "below" else column.upper
         ends = facts.public_ends.get(name, (None, None))  # one of them is public
         if is_discovered and ends[key == "above"] is None:
             outcome = (
                 f"are {key} the range that was found; synthetic rows are within it"
             )
             return Loss(start + outcome, "Give bounds if they are public.", False)
-        outcome = f"are {key} {bound!r} and were moved to it"
+        outcome = _moved(key, column)
         return Loss(start + outcome, "Give wider bounds, or none to find them.", True)
     if key == "other":
         rest = getattr(column, "other", None) or facts.schema.other
@@ -551,8 +569,7 @@ def _of_target(key: str, share: str, line: "pd.Series[Any]", facts: Facts) -> Lo
                 f"are {key} the range that was found; synthetic rows are within it"
             )
             return Loss(start + outcome, "Give bounds if they are public.", False)
-        bound = column.lower if key == "below" else column.upper
-        outcome = f"are {key} {bound!r} and were moved to it"
+        outcome = _moved(key, column)
         return Loss(start + outcome, "Give wider bounds, or none to find them.", True)
     if facts.task == "regression":
         outcome = "have no number as their target, and were left out"
