@@ -21,6 +21,7 @@ from skdpgen.tables import (
 )
 from skdpgen.utils import Synthesizer, own_version
 
+ISO_DATE = "%Y-%m-%d"
 CONFORMS_TO = "http://mlcommons.org/croissant/1.0"
 # the context that the specification recommends, with one term of our own at the end
 CONTEXT = {
@@ -318,10 +319,11 @@ def _type(column: Column, decimal: str) -> str:
             return "sc:Text"
         return "sc:Integer" if isinstance(column, Integer) else "sc:Float"
     if isinstance(column, Datetime):
-        is_iso = column.format is None or column.format.startswith("%Y-%m-%d")
+        is_iso = column.format is None or column.format.startswith(ISO_DATE)
         if not is_iso or column.codes:
             return "sc:Text"
-        return "sc:Date" if column.whole_days else "sc:DateTime"
+        is_date = column.whole_days and column.format in (None, ISO_DATE)
+        return "sc:Date" if is_date else "sc:DateTime"
     if isinstance(column, Boolean):
         return "sc:Boolean"
     if isinstance(column, Categorical):
