@@ -69,6 +69,17 @@ def test_released_counts_decide_and_not_the_rows(amounts, monkeypatch):
     assert list(synthesizer.classes_) == ["500001.0"]
 
 
+@pytest.mark.parametrize("make", [float, lambda one: Decimal(str(one)), round])
+def test_objects_that_are_numbers_are_a_number(amounts, make):
+    y = pd.Series([make(one) for one in amounts], dtype=object)
+    synthesizer = fitted(y)
+    assert synthesizer.task_ == "regression"
+    assert "y: its text says numbers" in str(synthesizer.privacy_)
+    drawn = synthesizer.sample(1000, random_state=0)[1]
+    assert drawn.dtype == object
+    assert 5_000 < drawn.astype(float).median() < 13_000
+
+
 @pytest.mark.parametrize("make", [lambda i: f"0{i:05d}", lambda i: f"word {i}"])
 def test_codes_and_words_are_no_numbers(make):
     with pytest.raises(SchemaRequiredError, match="class label"):

@@ -257,8 +257,13 @@ def target_says_numbers(
     is_padded = counts[Says.PADDED] >= SOME * present + SURER * std
     if not is_given:
         enough = math.inf if is_padded else max(MOST * present - noise, enough)
-    numbers = numbers_of(counts[NUMBERS_FROM:], std)
-    return _written(numbers) if numbers.n_read > enough else None
+    numbers, n_objects = (
+        numbers_of(counts[NUMBERS_FROM:], std),
+        counts[Says.NUMBER_ITSELF],
+    )
+    if numbers.n_read + n_objects <= enough:
+        return None
+    return _written(numbers) if numbers.n_read > n_objects else Numeric(parse=True)
 
 
 def counted_texts(unknown: Unknown) -> tuple[Any, ...]:
