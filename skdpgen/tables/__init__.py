@@ -53,7 +53,14 @@ from skdpgen.tables._images import (
     is_image,
     range_codes,
 )
-from skdpgen.tables._layout import EPOCH, TARGET, Kind, Layout, lists_categories
+from skdpgen.tables._layout import (
+    EPOCH,
+    TARGET,
+    Kind,
+    Layout,
+    lists_categories,
+    times_at,
+)
 from skdpgen.tables._line import (
     FINE_PARTS,
     DigitCells,
@@ -267,6 +274,7 @@ __all__ = [
     "step_of",
     "summary_of",
     "take_out_target",
+    "times_at",
     "unordered",
     "with_codes",
     "with_ends",

@@ -13,6 +13,7 @@ import pandas as pd
 from skdpgen.exceptions import (
     SchemaError,
 )
+from skdpgen.tables._layout import EPOCH, times_at
 from skdpgen.tables._text_forms import (
     has_date,
     has_time_of_day,
@@ -567,7 +568,7 @@ def _iso(value: object, form: str | None) -> str:
         if form is not None and isinstance(value, str) and "-" not in value:
             parsed = read_time(value, form)
             if not math.isnan(parsed):
-                value = pd.Timestamp("2000-01-01") + pd.Timedelta(seconds=parsed)
+                value = times_at([parsed])[0]
         return str(pd.Timestamp(value).isoformat())
     except (TypeError, ValueError):
         raise SchemaError(
@@ -581,7 +582,7 @@ def seconds(value: Any) -> float:
     stamp = pd.Timestamp(value)
     if stamp.tzinfo is not None:
         stamp = stamp.tz_convert("UTC").tz_localize(None)
-    return float((stamp - pd.Timestamp("2000-01-01")).total_seconds())
+    return float((stamp - EPOCH).total_seconds())
 
 
 def at_zone(column: Column, zone: str | None) -> Column:

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
+from skdpgen.tables._zones import zone_of
 from skdpgen.utils import (
     asked,
     refuse_unless,
@@ -20,7 +22,24 @@ DECIMAL = re.compile(r"decimal\d*\((?:precision=)?(\d+), (?:scale=)?(-?\d+)\)")
 ARROW_FLOATS = {"halffloat": "float16", "float": "float32", "double": "float64"}
 LISTING = re.compile(r"(ordered )?category|Categorical|Enum|dictionary<")
 LARGEST = 2**63 - 1024  # the largest int64 that float64 represents exactly
+NANOSECONDS = re.compile(r"\[ns\b|'ns'")  # in the names of dtypes of times
+DAY = 86_400.0  # seconds; more than clocks of any zone differ from UTC
 EPOCH = pd.Timestamp("2000-01-01")
+
+
+def times_at(seconds: ArrayLike) -> pd.DatetimeIndex:
+    """Return the times at seconds since 2000, to the microsecond, of any year.
+
+    A ``Timedelta`` of pandas would end 292 years from 2000.
+
+    Examples
+    --------
+    >>> times_at([86_400.0, 252_455_615_999.0])
+    DatetimeIndex(['2000-01-02 00:00:00', '9999-12-31 23:59:59'], \
+dtype='datetime64[us]', freq=None)
+    """
+    whole = np.round(np.asarray(seconds, dtype=np.float64) * 1e6).astype(np.int64)
+    return pd.DatetimeIndex(EPOCH.to_numpy() + whole.astype("timedelta64[us]"))
 
 
 @saved("layout.kind")
@@ -86,9 +105,11 @@ class Layout:
 
     @property
     def limits(self) -> tuple[tuple[float, float] | None, ...]:
-        """Least and greatest number of each dtype; None if it holds none.
+        """Least and greatest number of each dtype; None if it holds none, or all.
 
         The greatest integer is one that float64 can say: values are drawn as floats.
+        Of times in nanoseconds they are whole seconds since 2000, and with a zone a day
+        nearer, since its clocks may differ from UTC by most of one.
         """
         return tuple(map(_limits, self.dtypes))
 
@@ -117,6 +138,14 @@ def lists_categories(dtype: str) -> bool:
 
 
 def _limits(dtype: str) -> tuple[float, float] | None:
+    if NANOSECONDS.search(dtype):
+        half = float(2**63 // 10**9)  # both ends are as far from 1970
+        first, last = (
+            (pd.Timestamp(end, unit="s") - EPOCH).total_seconds()
+            for end in (-half, half)
+        )
+        room = 0.0 if zone_of(dtype) is None else DAY
+        return first + room, last - room
     dtype = _native(dtype).lower().removesuffix("[pyarrow]")
     decimal = DECIMAL.fullmatch(dtype)
     if decimal is not None:

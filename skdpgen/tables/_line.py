@@ -40,7 +40,9 @@ Flags = NDArray[np.bool_]
 
 # Exponents of two of the first and last octave: of floats, of whole dtypes, of seconds.
 LOWEST, HIGHEST, LARGEST = -40, 127, 62
-FIRST_SECOND, LAST_SECOND = 0, 33  # times end with the year 2272
+FIRST_SECOND, LAST_SECOND = 0, 38
+# The years 1 to 9999, which text and other tools can write, in seconds since 2000.
+FIRST_TIME, END_OF_TIME = -63_082_281_600.0, 252_455_616_000.0
 MOST_DECIMALS, DECIMALS_SURE = 4, 3.3  # decimals that are counted; evidence in stds
 USUALLY_WHOLE = math.log(100.0)  # how much likelier, in logs, it is without evidence
 
@@ -156,6 +158,8 @@ def octave_edges(kind: Kind) -> Floats:
     --------
     >>> octave_edges(Kind.INTEGER)[62:68].tolist()
     [-3.5, -1.5, -0.5, 0.5, 1.5, 3.5]
+
+    Of times, the octaves in which the years 1 and 9999 are end with them.
     """
     lowest, highest = LOWEST, HIGHEST
     if kind is Kind.DATETIME:
@@ -166,7 +170,11 @@ def octave_edges(kind: Kind) -> Floats:
     if kind is Kind.INTEGER:  # edges between whole numbers, symmetric in the sign
         ends -= 0.5
         return np.concatenate([[-np.inf], -ends[::-1], ends, [np.inf]])
-    return np.concatenate([[-np.inf], -ends[:0:-1], [0.0], ends, [np.inf]])
+    edges = np.concatenate([[-np.inf], -ends[:0:-1], [0.0], ends, [np.inf]])
+    if kind is Kind.DATETIME:
+        for end in (FIRST_TIME, END_OF_TIME):
+            edges[np.abs(edges - end).argmin()] = end
+    return edges
 
 
 @saved("cells.digits")

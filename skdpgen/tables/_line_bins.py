@@ -10,7 +10,6 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from scipy.stats import norm
 
 from skdpgen.tables._cells import Cells, MixedCells, NumberCells
@@ -22,8 +21,10 @@ from skdpgen.tables._columns import (
     Integer,
     Numeric,
 )
-from skdpgen.tables._layout import EPOCH, Kind
+from skdpgen.tables._layout import Kind, times_at
 from skdpgen.tables._line import (
+    END_OF_TIME,
+    FIRST_TIME,
     GAP_PARTS,
     LIKELY,
     REOPENED,
@@ -57,7 +58,7 @@ WIDE, BETWEEN = 0.1, 1.5  # an empty stretch: part of the range, and noise stds
 # Rows that show together in n cells, in noise stds: EACH times the root of n.
 EACH = 4.0
 OUTWARD = (1, 1, 2, 2, 4)  # widths, in octaves, of the cells beyond the range
-FURTHEST, LAST_TIME = 2.0**129, 8.2e9  # a 64-bit nanosecond stamp holds the latter
+FURTHEST = 2.0**129
 EXACT = 2**53  # floats hold every whole number up to here
 
 
@@ -629,8 +630,7 @@ def summary_of(cells: NumberCells, kind: Kind, *, nullable: bool) -> Column:
         half = 0.5 * cells.step
         lower, upper = lower + half, upper - half
     if kind is Kind.DATETIME:
-        seconds = np.clip([lower, upper], -LAST_TIME, LAST_TIME)
-        ends = (EPOCH + pd.Timedelta(seconds=second) for second in seconds)
+        ends = times_at(np.clip([lower, upper], FIRST_TIME, END_OF_TIME - 1.0))
         low, high = (time.isoformat() for time in ends)
         units = {step: name for name, step in RESOLUTIONS.items()}
         resolution = None if cells.step is None else units[cells.step]
@@ -753,12 +753,15 @@ def within_limits(column: Column, limits: tuple[float, float] | None) -> Column:
     >>> within_limits(Integer(-200, 99), (-128, 127))
     Integer(lower=-128, upper=99, nullable=True, parse=False)
     """
-    if limits is None or not isinstance(column, Integer | Numeric):
+    if limits is None or not isinstance(column, NUMBERS):
         return column
     if column.lower is None or column.upper is None:
         return column
-    lower, upper = (
-        min(max(end, limits[0]), limits[1]) for end in (column.lower, column.upper)
-    )
-    ends: Any = {"lower": lower, "upper": upper}
+    is_time = isinstance(column, Datetime)
+    given: Any = getattr(column, "seconds", (column.lower, column.upper))
+    ends: dict[str, Any] = {}
+    for name, end in zip(("lower", "upper"), given, strict=True):
+        inside = min(max(end, limits[0]), limits[1])
+        if inside != end:
+            ends[name] = times_at([inside])[0].isoformat() if is_time else inside
     return replace(column, **ends)

@@ -15,7 +15,7 @@ from scipy.optimize import brentq
 from skdpgen.tables._cells import CategoryCells, Cells, MixedCells, NumberCells, bounds
 from skdpgen.tables._columns import Column, Datetime, Integer, Numeric, Regenerate
 from skdpgen.tables._frames import arrow_array, arrow_type, plain, polars_series
-from skdpgen.tables._layout import EPOCH, Kind, Layout
+from skdpgen.tables._layout import Kind, Layout, times_at
 from skdpgen.tables._values import Codes, Floats
 from skdpgen.tables._zones import in_utc, zone_of
 
@@ -319,8 +319,7 @@ def draw_values(
     values = values.clip(*bounds(column))
     missing = codes >= cells.n_known
     if isinstance(column, Datetime):
-        stamps = EPOCH + pd.to_timedelta(values.round(6), unit="s")
-        return pd.Series(stamps).mask(missing)
+        return pd.Series(times_at(values)).mask(missing)
     if isinstance(column, Integer):
         integers = pd.Series(np.round(values), dtype="Float64").astype("Int64")
         return integers.mask(missing)

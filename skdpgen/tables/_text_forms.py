@@ -527,6 +527,7 @@ def write_time(stamp: Any, form: str) -> str:
     ('11/23/2004 1:35 PM', '13:35:46.000Z')
     """
     text = form.replace("%3f", f"{stamp.microsecond // 1000:03d}")
+    text = text.replace("%Y", f"{stamp.year:04d}")  # strftime may write the year 980
     parts = [
         str(int(stamp.strftime(f"%{part[0]}"))) + part[1:] if place else part
         for place, part in enumerate(UNPADDED.split(text))

@@ -162,7 +162,7 @@ def assert_obeys(table, schema):
         elif isinstance(column, Boolean):
             assert set(known) <= {False, True}, name
         elif isinstance(column, Datetime):
-            stamps = pd.DatetimeIndex(pd.to_datetime(known, utc=True))
+            stamps = pd.DatetimeIndex(pd.to_datetime(known, utc=True, format="ISO8601"))
             stamps = stamps.tz_localize(None) - pd.Timestamp("2000")
             lower, upper = column.seconds
             slack = 1e-6  # stamps count microseconds

@@ -119,8 +119,8 @@ def describe_columns(
             if _other_is_listed(column):
                 line["other"] = math.nan
         range_ = bounds(column) if isinstance(column, NUMBERS) else (0.0, 0.0)
-        column_facts = grid, range_, counts.get(name), outside.get(name)
-        line |= _outside(*column_facts, n_rows, relative_noise)
+        column_facts = grid, range_, _held(name, facts), counts.get(name)
+        line |= _outside(*column_facts, outside.get(name), n_rows, relative_noise)
         if name in facts.finer:  # perhaps rounded to the bound, and in its cell
             rounded = facts.finer[name] / (line["n_values"] or math.inf)
             for key in OUTSIDE[2:]:
@@ -264,6 +264,7 @@ def _no_cell(
 def _outside(
     cells: Cells | None,
     range_: tuple[float, float],
+    held: tuple[float, float],
     counted: tuple[Any, Any] | None,
     earlier: Sequence[float] | None,
     n_rows: float,
@@ -272,7 +273,8 @@ def _outside(
     """Return the shares of rows below and above a range, and their standard errors.
 
     The main release counted the cells on both sides of the range. Earlier releases give
-    the shares beyond the outermost cell, and those of columns without such cells.
+    the shares beyond the outermost cell, and those of columns without such cells. No
+    row is where the dtype holds nothing (``held``): a cell ends there.
     """
     numbers: Any = getattr(cells, "numbers", cells)
     shares = dict.fromkeys(OUTSIDE, math.nan)
@@ -280,8 +282,9 @@ def _outside(
         shares = dict(zip(OUTSIDE, map(float, earlier), strict=True))
     if counted is None or not getattr(numbers, "gaps", ()):
         return shares
-    widths = np.diff(numbers.edges)
-    middles = numbers.edges[:-1] + 0.5 * widths
+    edges = np.clip(numbers.edges, *held)
+    widths = np.diff(edges)
+    middles = edges[:-1] + 0.5 * widths
     for where, is_outside in (
         ("below", middles < range_[0] - 0.25 * widths),  # a range ends between cells
         ("above", middles > range_[1] + 0.25 * widths),
@@ -295,6 +298,15 @@ def _outside(
                 math.hypot(*stds) / n_rows, shares[where] * relative_noise
             )
     return shares
+
+
+def _held(name: Hashable, facts: Facts) -> tuple[float, float]:
+    """Return the numbers between which all those are that a dtype holds."""
+    layout: Any = facts.layout
+    place = layout.names.index(name)
+    lower, upper = layout.limits[place] or (-math.inf, math.inf)
+    more_below, more_above = layout.holds_more[place]
+    return -math.inf if more_below else lower, math.inf if more_above else upper
 
 
 def counted_columns(

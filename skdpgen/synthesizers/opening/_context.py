@@ -436,6 +436,7 @@ class Opening:
                 columns,
                 classes,
                 self.rows.layout,
+                self.rows.target_layout,
                 known.other,
                 known.rules,
                 known.origin,

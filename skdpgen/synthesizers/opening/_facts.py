@@ -140,6 +140,8 @@ class Facts:
     def corrected(self, name: Hashable, column: Column) -> "Facts":
         """Return the facts with the description of a column by a later release."""
         if name is TARGET:
+            assert self.target_layout is not None
+            column = within_limits(column, self.target_layout.limits[0])
             return replace(self, schema=replace(self.schema, target=column))
         assert isinstance(self.layout, Layout)
         limits = self.layout.limits[self.layout.names.index(name)]

@@ -44,6 +44,7 @@ from skdpgen.tables import (
     is_written,
     lists_categories,
     stands_elsewhere,
+    times_at,
     with_hint,
     within_limits,
     zone_of,
@@ -267,7 +268,7 @@ class Known:
         for name, column in described.items():
             if isinstance(column, Datetime):  # bounds with an offset were moved
                 column.check("target" if name is TARGET else str(name))
-        _check_dtypes(described, rows.layout)
+        _check_dtypes(described, limits_of(rows.layout, rows.target_layout))
         if schema.rules:
             _check_rules(schema, rows.layout)
         hints = {name: c for name, c in described.items() if hinted_kind(c) is not None}
@@ -380,6 +381,7 @@ def complete_schema(
     columns: Mapping[Any, Column],
     classes: Sequence[Any] | None,
     layout: Layout | ImageLayout,
+    target_layout: Layout | None = None,
     other: str = "other",
     rules: tuple[Rule, ...] = (),
     origin: str = "",
@@ -391,7 +393,7 @@ def complete_schema(
     Labels keep the order that an ``Ordinal`` of a given schema states.
     """
     columns = _without_impossible_missing(columns, layout)
-    columns = _within_dtypes(columns, layout)
+    columns = _within_dtypes(columns, limits_of(layout, target_layout))
     target = columns.pop(TARGET, None)
     if classes is not None:
         target = Categorical(classes, nullable=False)
@@ -461,7 +463,7 @@ def _check_rules(schema: Schema, layout: Layout | ImageLayout) -> None:
                 f"{', '.join(f'{zones[n]} of {n!r}' for n in times)} in {rule!r}; "
                 "convert one of them."
             )
-    check_rules(schema.rules, _within_dtypes(columns, layout))
+    check_rules(schema.rules, _within_dtypes(columns, limits_of(layout)))
 
 
 def _check_text(schema: Schema, layout: Layout | ImageLayout) -> None:
@@ -504,27 +506,38 @@ def _check_kinds(described: Mapping[Any, Column], rows: Rows) -> None:
         )
 
 
-def _check_dtypes(
-    described: Mapping[Any, Column], layout: Layout | ImageLayout
-) -> None:
-    for name, limits in zip(layout.names, layout.limits, strict=True):
-        column = described.get(name)
-        if limits is None or not isinstance(column, Integer | Numeric):
+Limits = Mapping[Any, tuple[float, float] | None]
+
+
+def limits_of(
+    layout: Layout | ImageLayout, target_layout: Layout | None = None
+) -> Limits:
+    """Return the least and greatest number of each dtype, that of the target too."""
+    limits = dict(zip(layout.names, layout.limits, strict=True))
+    if target_layout is not None:
+        limits[TARGET] = target_layout.limits[0]
+    return limits
+
+
+def _check_dtypes(described: Mapping[Any, Column], limits: Limits) -> None:
+    for name, column in described.items():
+        held = limits.get(name)
+        if held is None or not isinstance(column, NUMBERS):
             continue
         lower, upper = bounds(column)
-        if lower > limits[1] or upper < limits[0]:
+        if lower > held[1] or upper < held[0]:
+            is_time = isinstance(column, Datetime)
+            first, last = map(str, times_at(held) if is_time else held)
+            subject = "the target" if name is TARGET else f"column {name!r}"
             raise SchemaError(
-                f"Bounds of column {name!r} must overlap what its dtype can hold, "
-                f"{limits[0]} to {limits[1]}. Got lower={column.lower!r}, "
+                f"Bounds of {subject} must overlap what its dtype can hold, "
+                f"{first} to {last}. Got lower={column.lower!r}, "
                 f"upper={column.upper!r}; correct them or convert the column."
             )
 
 
-def _within_dtypes(
-    columns: Mapping[Any, Column], layout: Layout | ImageLayout
-) -> dict[Any, Column]:
+def _within_dtypes(columns: Mapping[Any, Column], limits: Limits) -> dict[Any, Column]:
     """Cut bounds to what public dtypes can hold."""
-    limits = dict(zip(layout.names, layout.limits, strict=True))
     return {n: within_limits(c, limits.get(n)) for n, c in columns.items()}
 
 
