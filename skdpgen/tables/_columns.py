@@ -415,7 +415,7 @@ class Categorical:
         if not self.values and not self.nullable:
             raise SchemaError(
                 f"Column {name!r} must have a category if it cannot be missing. "
-                "Got none; list some, or say `nullable=True`."
+                "Got none; list some, or say `nullable=True` of a dtype that can be."
             )
         if self.other is not None and self.other != self.other:
             raise SchemaError(
@@ -617,10 +617,12 @@ def _check_bounds(name: str, column: Any, lower: Any, upper: Any) -> None:
             "column out to have them discovered."
         )
     is_number = isinstance(lower, Real) and isinstance(upper, Real)
-    if not (is_number and -math.inf < lower <= upper < math.inf):
+    # a width that overflows has no cells; NaN is in no range
+    if not (is_number and 0 <= upper - lower < math.inf):
         raise SchemaError(
-            f"{kind} column {name!r} must have finite lower <= upper. Got "
-            f"lower={lower!r}, upper={upper!r}; exchange or correct the bounds."
+            f"{kind} column {name!r} must have finite lower <= upper, as int or float, "
+            f"and a finite width. Got lower={lower!r}, upper={upper!r}; exchange or "
+            "correct the bounds."
         )
 
 

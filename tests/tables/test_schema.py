@@ -1,5 +1,6 @@
 import json
 import math
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -186,6 +187,8 @@ BAD = {
     "infinite": (Numeric(-math.inf, 1), r"finite lower <= upper.*-inf"),
     "not a number": (Numeric(math.nan, 1), r"finite lower <= upper.*nan"),
     "text for a bound": (Numeric("low", 1), r"finite lower <= upper.*'low'"),
+    "no float": (Numeric(Decimal(0), 1), r"as int or float.*Decimal\('0'\)"),
+    "too wide": (Numeric(-1e308, 1e308), r"a finite width.*1e\+308"),
     "half an integer": (Integer(0.5, 2), r"Integer column 'x' must be whole.*0.5"),
     "half a decimal": (Numeric(0, 1, 1.5), r"decimals of column 'x'.*1.5"),
     "many decimals": (Numeric(0, 1, 12), r"decimals of column 'x'.*0..9.*12"),
@@ -211,6 +214,13 @@ def test_a_bad_column_names_rule_and_value(name):
         Schema({"x": column}).check()
     with pytest.raises(SchemaError, match=message.replace("'x'", "'target'")):
         Schema(target=column).check()
+
+
+def test_what_a_dtype_excludes_leaves_a_category():
+    X = pd.DataFrame({"x": np.arange(50), "t": list("ab") * 25})
+    schema = Schema({"x": Categorical([])})  # may be missing, unlike an int64
+    with pytest.raises(SchemaError, match=r"'x' must have a category.*dtype that can"):
+        DPIndependentSynthesizer(10.0, schema=schema).fit(X)
 
 
 BAD_FORMS = {

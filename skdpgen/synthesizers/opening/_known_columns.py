@@ -265,9 +265,10 @@ class Known:
         _check_text(schema, rows.layout)
         kinds, described = _kinds(rows, schema, resolved_task)
         _check_kinds(described, rows)
-        for name, column in described.items():
-            if isinstance(column, Datetime):  # bounds with an offset were moved
-                column.check("target" if name is TARGET else str(name))
+        # again: bounds with an offset were moved, and dtypes may exclude missing values
+        complete = _without_impossible_missing(described, rows.layout)
+        for name, column in complete.items():
+            column.check("target" if name is TARGET else str(name))
         _check_dtypes(described, limits_of(rows.layout, rows.target_layout))
         if schema.rules:
             _check_rules(schema, rows.layout)
