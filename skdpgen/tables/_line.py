@@ -228,19 +228,28 @@ class DigitCells:
 
         Each number of decimals may be too rare to exceed the noise. Fractions are then
         detected by their total, which is all numbers minus the whole ones, or by their
-        octaves (``has_fractions``), which have less noise than decimals. If no cell
+        octaves (``has_fractions``), which have less noise than decimals. A total that
+        shows none is evidence against a cell that exceeds the noise. If no cell
         exceeds the noise, all numbers are taken to be in one cell: in the first, unless
         another is likelier by more than ``USUALLY_WHOLE``. Of few numbers all cells
         are about as likely.
         """
-        sure = np.flatnonzero(counts > max(DECIMALS_SURE * noise_std, 0.5))
+        noise = math.hypot(noise_std, noise_of_present)
+        n_finer = n_present - float(counts[0])
+        exceeds = counts > max(DECIMALS_SURE * noise_std, 0.5)
+        if noise_std and not math.isnan(n_finer):
+            weights = 1.0 / noise_std**2, 1.0 / noise**2  # of two counts of the same
+            both = (weights[0] * counts + weights[1] * n_finer) / math.sqrt(
+                sum(weights)
+            )
+            exceeds[1:] &= both[1:] > DECIMALS_SURE
+        sure = np.flatnonzero(exceeds)
         finest = int(sure.max(initial=0))
         if not len(sure) and noise_std:
             n_numbers = counts.sum() if math.isnan(n_present) else n_present
             gain = max(n_numbers, 0.0) * (counts - counts[0]) / noise_std**2
             finest = int(np.argmax(gain)) if gain.max() > USUALLY_WHOLE else 0
-        noise = math.hypot(noise_std, noise_of_present)
-        is_finer = n_present - counts[0] > max(DECIMALS_SURE * noise, 0.5)
+        is_finer = n_finer > max(DECIMALS_SURE * noise, 0.5)
         if finest == 0 and (is_finer or has_fractions):
             finest = 1 + int(np.argmax(counts[1:]))
         if self.is_time:

@@ -835,6 +835,16 @@ def test_a_few_rows_that_noise_explains_have_no_decimals():
     assert DigitCells(is_time=True).step(np.append(times[:4], 50.0), 10.0) is None
 
 
+def test_a_total_without_fractions_is_evidence_against_them():
+    counts = np.array([900.0, 0.0, 35.0, 0.0, 0.0, 0.0])
+    assert DigitCells().step(counts, 10.0) == 0.01  # the total is not known
+    assert DigitCells().step(counts, 10.0, 890.0, 1.0) == 1.0
+    assert DigitCells().step(counts, 10.0, 935.0, 1.0) == 0.01
+    assert DigitCells().step(counts, 10.0, 890.0, 1000.0) == 0.01  # hardly known
+    times = np.array([900.0, 0.0, 35.0, 0.0, 0.0])
+    assert DigitCells(is_time=True).step(times, 10.0, 890.0, 1.0) == DAY
+
+
 def test_rows_that_are_not_whole_show_though_no_number_of_decimals_does():
     counts = np.array([800.0, 25.0, 30.0, 20.0, 0.0, 0.0])
     assert DigitCells().step(counts, 10.0) == 1.0

@@ -145,7 +145,8 @@ def parse_classes(labels: Iterable[str], layout: Layout | None) -> tuple[Any, ..
         raise SchemaRequiredError(
             "No class label was frequent enough to exceed the noise. List the "
             "labels in `classes=[...]`, or give a schema with a target; set "
-            "`task='regression'` if y is a number."
+            "`task='regression'` if y is a number. Convert text or objects that are "
+            "times, as by `pd.to_datetime(y)`."
         )
     assert layout is not None
     kind = layout.kinds[0]
