@@ -293,9 +293,10 @@ def match_embedding(
     n_each = 2 * max(math.ceil(steps.batch_size / (2 * n_classes)), 2)
     latents = Latents(n_each, steps.n_latent, n_classes=n_classes, rng=rng)
     labels = latents.labels.to(device)
-    optimiser = optimiser_of(steps.optimizer, trained(generator), (0.9, 0.95))
+    moving = MovingErrors(steps.moving_rate, shares, mix) if steps.moving_rate else None
+    betas = (0.9, 0.95) if moving is None else MOVING_BETAS
+    optimiser = optimiser_of(steps.optimizer, trained(generator), betas)
     averages = Averages()
-    moving = MovingErrors(steps.moving_rate) if steps.moving_rate else None
     losses = shares.new_empty(steps.max_iter)  # read at the end: a GPU would wait
     n_done = 0
     errors: dict[str, float] = {}  # squared, of the blocks that may end training
@@ -362,30 +363,52 @@ RATES: Mapping[str, Callable[[float], float]] = {
 }
 
 
+MOVING_BETAS = (0.5, 0.999)  # of both Adams of DP-MEPF (code)
+SMALLEST_SHARE = 1e-8
+
+
 class MovingErrors:
     r"""Errors averaged over batches by Adam, as in DP-MEPF.
 
     The squared error of one batch is too large by the variance of its mean, and so
     training would reduce the variety of a class. An average m of past errors e has less
     variance: the generator descends along :math:`2 m^\top \nabla e`, and m follows
-    :math:`e - m`.
+    :math:`e - m`. It is trained by Adam on the mean squared difference. How fast it
+    follows depends on the size of errors: no entry moves by more than about the rate,
+    and where they are small the constant in Adam's denominator slows it. So m is that
+    of errors of a class's own mean, as in the paper; e has the share of the class.
+
+    Parameters
+    ----------
+    rate : float
+    shares : Tensor of shape (n_classes,)
+    mix : Tensor of shape (n_rows, n_classes) or None, default=None
+        Errors are these combinations of those of the classes.
+
+    Examples
+    --------
+    >>> moving = MovingErrors(0.5, torch.tensor([0.5, 0.25]))
+    >>> moving.follow("all", torch.tensor([[0.5, 1.0], [0.5, 1.0]])).tolist()
+    [[0.5, 2.0], [0.5, 2.0]]
     """
 
-    def __init__(self, rate: float) -> None:
-        self._rate = rate
+    def __init__(self, rate: float, shares: Tensor, mix: Tensor | None = None) -> None:
+        sizes = shares if mix is None else torch.linalg.vector_norm(mix * shares, dim=1)
+        self._rate, self._sizes = rate, sizes[:, None].clamp_min(SMALLEST_SHARE)
         self._means: dict[str, Tensor] = {}
         self._adam: dict[str, Adam] = {}
 
     def follow(self, name: str, error: Tensor) -> Tensor:
         """Return the linearised loss of the generator, and update the average."""
+        own = error.detach() / self._sizes
         if name not in self._means:
-            mean = error.detach().clone()
+            mean = own.clone()
             self._means[name] = mean
-            self._adam[name] = Adam([mean])
+            self._adam[name] = Adam([mean], MOVING_BETAS)
         mean = self._means[name]
-        mean.grad = mean - error.detach()
+        mean.grad = (mean - own) * (2.0 / own.numel())
         self._adam[name].step(self._rate)
-        return 2.0 * mean.detach() * error
+        return 2.0 * (self._sizes * mean.detach()) * error
 
 
 class Averages:
