@@ -102,12 +102,13 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
         products; of pixels all pairs, up to 2,048 functions (paper: 10 subsets).
     length_scale : float or None, default=None
         Of the Gaussian kernels, where a number's column runs from 0 to 1 by rank;
-        0.01 to 100. None is 0.5 (paper: 0.3), of pixels 0.2 (paper: 0.15).
+        0.01 to 100. None is 0.5 (paper: 0.3), of pixels 0.2 (paper: 0.07 for digits,
+        0.39 for garments).
     product_weight : float or None, default=None
         Weight of the product kernel beside the sum kernel, in the loss and in the norm
         of the release. None is 1/9, or 1/49 if relationships would not exceed the noise
         because of few rows, many classes or a small epsilon, which are public; 1 with
-        an ``order``, 5 for pixels (paper: 5).
+        an ``order``, 5 for pixels (paper: 0.05 to 0.2).
     generator : Generator or None, default=None
         Layers, training steps and other settings of the generator; None has their
         defaults. See :class:`Generator`; a search names them ``generator__max_iter``.

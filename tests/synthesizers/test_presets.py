@@ -202,6 +202,11 @@ def test_dp_merf_has_the_rows_of_table_4(epsilon, table):
         assert (synth.class_weight, synth.feature_norm) == ("balanced", "length")
 
 
+def test_dp_merf_of_images_has_the_steps_of_the_published_code():
+    generator = DPMERFSynthesizer.from_preset("paper", data="images").generator
+    assert (generator.max_iter, generator.batch_size) == (3000, 100)
+
+
 def mixed_kernel():
     schema = Schema(
         {
@@ -347,6 +352,46 @@ def test_a_preset_trains_where_the_defaults_do_not(cls):
     assert default.n_iter_ == 0
     assert default.relations_learned_ == "columns by class only"
     assert paper.n_iter_ == 3
+
+
+# ----------------------------------------------------------------------- of DP-HP
+
+HP_TABLES = """
+adult 100 200 .1 .1
+census 100 100 .4 .1
+cervical 20 200 .1 1
+credit 20 400 .5 1e-5
+epileptic 10 200 .1 .1
+isolet 10 40 .5 1
+covtype 10 20000 .01 1
+intrusion 7 20000 .01 1
+"""
+
+
+def test_dp_hp_has_the_steps_of_its_code():
+    for data, order, steps, batch, weight in rows_of(HP_TABLES):
+        synth = DPHPSynthesizer.from_preset("paper", data=data)
+        assert synth.order == (int(order), 9)
+        assert synth.generator.max_iter == int(steps)
+        assert synth.generator.batch_size == float(batch)
+        assert synth.product_weight == float(weight)
+        assert synth.class_weight == "balanced"
+
+
+@pytest.mark.parametrize(
+    ("data", "epsilon", "sum_weight", "squared"),
+    [
+        ("mnist", 1.0, 20, 0.005),
+        ("mnist", float("inf"), 5, 0.005),
+        ("fashion_mnist", 1.0, 10, 0.15),
+        ("fashion_mnist", float("inf"), 20, 0.15),
+    ],
+)
+def test_dp_hp_weighs_the_sum_kernel_of_images(data, epsilon, sum_weight, squared):
+    synth = DPHPSynthesizer.from_preset("paper", data=data, epsilon=epsilon)
+    assert synth.product_weight * sum_weight == pytest.approx(1.0)
+    assert synth.length_scale**2 == pytest.approx(squared)
+    assert (synth.generator.max_iter, synth.generator.batch_size) == (3000, 200)
 
 
 # ---------------------------------------------------------------------- of DP-NTK
