@@ -184,6 +184,9 @@ class Goal:
         the noise.
     mix : Tensor of shape (n_classes, n_classes) or None, default=None
         The matrix S: weights of classes, or a kernel between them.
+    parts : sequence of (int, float), default=()
+        Widths and norms of parts of a block that are followed apart, such as moments
+        (:class:`MovingErrors`); empty if there is one.
     """
 
     targets: Sequence[Embedding]
@@ -191,6 +194,7 @@ class Goal:
     weights: Mapping[str, LossWeight]
     noise_energy: Mapping[str, float]
     mix: Tensor | None = None
+    parts: Sequence[tuple[int, float]] = ()
 
 
 @dataclass(frozen=True)
@@ -293,8 +297,10 @@ def match_embedding(
     n_each = 2 * max(math.ceil(steps.batch_size / (2 * n_classes)), 2)
     latents = Latents(n_each, steps.n_latent, n_classes=n_classes, rng=rng)
     labels = latents.labels.to(device)
-    moving = MovingErrors(steps.moving_rate, shares, mix) if steps.moving_rate else None
-    betas = (0.9, 0.95) if moving is None else MOVING_BETAS
+    moving = None
+    if steps.moving_rate:
+        moving = MovingErrors(steps.moving_rate, shares, mix, goal.parts)
+    betas = BETAS[steps.schedule] if moving is None else MOVING_BETAS
     optimiser = optimiser_of(steps.optimizer, trained(generator), betas)
     averages = Averages()
     losses = shares.new_empty(steps.max_iter)  # read at the end: a GPU would wait
@@ -361,9 +367,13 @@ RATES: Mapping[str, Callable[[float], float]] = {
     "one_cycle": one_cycle,
     "constant": lambda done: 1.0,
 }
+# Of Adam. A constant rate is that of the papers, whose codes have torch's betas.
+BETAS = {"one_cycle": (0.9, 0.95), "constant": (0.9, 0.999)}
 
+# ----------------------------------------------------------------------------
+# The moving average of DP-MEPF.
 
-MOVING_BETAS = (0.5, 0.999)  # of both Adams of DP-MEPF (code)
+MOVING_BETAS = (0.5, 0.999)  # of both Adams (code)
 SMALLEST_SHARE = 1e-8
 
 
@@ -375,8 +385,10 @@ class MovingErrors:
     variance: the generator descends along :math:`2 m^\top \nabla e`, and m follows
     :math:`e - m`. It is trained by Adam on the mean squared difference. How fast it
     follows depends on the size of errors: no entry moves by more than about the rate,
-    and where they are small the constant in Adam's denominator slows it. So m is that
-    of errors of a class's own mean, as in the paper; e has the share of the class.
+    and where gradients are small the constant in Adam's denominator slows it. So m is
+    that of errors of a class's own mean, of each moment with norm 1 and a mean squared
+    difference of its own, as in the paper; e has the share of the class, and the norm
+    of the moment.
 
     Parameters
     ----------
@@ -384,6 +396,8 @@ class MovingErrors:
     shares : Tensor of shape (n_classes,)
     mix : Tensor of shape (n_rows, n_classes) or None, default=None
         Errors are these combinations of those of the classes.
+    parts : sequence of (int, float), default=()
+        Width and norm of each moment; empty if there is one of norm 1.
 
     Examples
     --------
@@ -392,9 +406,19 @@ class MovingErrors:
     [[0.5, 2.0], [0.5, 2.0]]
     """
 
-    def __init__(self, rate: float, shares: Tensor, mix: Tensor | None = None) -> None:
+    def __init__(
+        self,
+        rate: float,
+        shares: Tensor,
+        mix: Tensor | None = None,
+        parts: Sequence[tuple[int, float]] = (),
+    ) -> None:
         sizes = shares if mix is None else torch.linalg.vector_norm(mix * shares, dim=1)
-        self._rate, self._sizes = rate, sizes[:, None].clamp_min(SMALLEST_SHARE)
+        sizes = sizes[:, None].clamp_min(SMALLEST_SHARE)
+        parts = parts or ((1, 1.0),)
+        self._widths = torch.cat([sizes.new_full((n,), n) for n, _ in parts])
+        norms = torch.cat([sizes.new_full((n,), norm) for n, norm in parts])
+        self._rate, self._sizes = rate, sizes * norms
         self._means: dict[str, Tensor] = {}
         self._adam: dict[str, Adam] = {}
 
@@ -406,7 +430,8 @@ class MovingErrors:
             self._means[name] = mean
             self._adam[name] = Adam([mean], MOVING_BETAS)
         mean = self._means[name]
-        mean.grad = (mean - own) * (2.0 / own.numel())
+        widths = self._widths if len(self._widths) > 1 else error.shape[1]
+        mean.grad = 2.0 * (mean - own) / (len(error) * widths)
         self._adam[name].step(self._rate)
         return 2.0 * (self._sizes * mean.detach()) * error
 

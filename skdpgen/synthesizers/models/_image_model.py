@@ -316,6 +316,7 @@ def train_images(
         {Key.FEATURES: LossWeight(per_energy, per_energy)},
         denoised.noise_energy,
         None if mix is None else tensor(mix),
+        [part[:2] for part in kernel.phi.parts] if moving_rate else (),
     )
     mixed = torch.autocast(
         device.type,
