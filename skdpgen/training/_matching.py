@@ -300,7 +300,7 @@ def match_embedding(
     moving = None
     if steps.moving_rate:
         moving = MovingErrors(steps.moving_rate, shares, mix, goal.parts)
-    betas = BETAS[steps.schedule] if moving is None else MOVING_BETAS
+    betas = (0.9, 0.95) if moving is None else MOVING_BETAS
     optimiser = optimiser_of(steps.optimizer, trained(generator), betas)
     averages = Averages()
     losses = shares.new_empty(steps.max_iter)  # read at the end: a GPU would wait
@@ -367,8 +367,6 @@ RATES: Mapping[str, Callable[[float], float]] = {
     "one_cycle": one_cycle,
     "constant": lambda done: 1.0,
 }
-# Of Adam. A constant rate is that of the papers, whose codes have torch's betas.
-BETAS = {"one_cycle": (0.9, 0.95), "constant": (0.9, 0.999)}
 
 # ----------------------------------------------------------------------------
 # The moving average of DP-MEPF.

@@ -8,7 +8,6 @@ import torch
 
 from skdpgen.networks import CellsHead, TableGenerator, TableShape
 from skdpgen.training import Goal, LossWeight, Steps, match_embedding
-from skdpgen.training._matching import MovingErrors
 
 SHARES = torch.tensor([0.7, 0.3])
 # two columns of two cells, more often equal than not: not a product of columns
@@ -183,14 +182,3 @@ def test_embeddings_and_targets_take_turns_together():
         rng=torch.Generator().manual_seed(0),
     )
     assert (mixture_of(generator) - MIXTURE).abs().max() < 0.1
-
-
-def test_averages_follow_the_error_of_a_class_whatever_its_share():
-    shares = torch.tensor([0.9, 0.1])
-    moving = MovingErrors(0.01, shares)
-    moving.follow("all", torch.zeros(2, 3))
-    loss = moving.follow("all", shares[:, None] * torch.ones(2, 3))
-    # twice share² times an average, which Adam's first steps move by about the rate
-    averages = loss / (2.0 * shares[:, None].square())
-    assert torch.allclose(averages, averages[0, 0].expand(2, 3))
-    assert 0.005 < averages[0, 0] < 0.02

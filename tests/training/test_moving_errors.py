@@ -4,7 +4,6 @@ import pytest
 import torch
 from torch.nn.functional import mse_loss
 
-from skdpgen.training import _matching
 from skdpgen.training._matching import MovingErrors
 
 SHARES = torch.tensor([0.5, 0.3, 0.2])
@@ -48,45 +47,3 @@ def test_a_class_without_rows_is_followed_by_finite_numbers():
     moving = MovingErrors(RATE, torch.tensor([1.0, 0.0]))
     for error in torch.randn(5, 2, 3):
         assert moving.follow("all", error).isfinite().all()
-
-
-@pytest.mark.parametrize(
-    ("schedule", "moving_rate", "betas"),
-    [
-        ("one_cycle", None, (0.9, 0.95)),
-        ("constant", None, (0.9, 0.999)),
-        ("constant", 0.1, (0.5, 0.999)),
-    ],
-)
-def test_betas_are_those_of_the_papers_with_a_constant_rate(
-    schedule, moving_rate, betas, monkeypatch
-):
-    seen = []
-    original = _matching.optimiser_of
-
-    def spied(name, tensors, betas):
-        seen.append(betas)
-        return original(name, tensors, betas)
-
-    class Copy(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.weight = torch.nn.Parameter(torch.ones(2))
-
-        def forward(self, latents, labels):
-            return [self.weight[labels][:, None] + latents]
-
-    monkeypatch.setattr(_matching, "optimiser_of", spied)
-    _matching.match_embedding(
-        Copy(),
-        [lambda outputs, n: {"all": outputs[0].unflatten(0, (n, -1)).mean(1)}],
-        _matching.Goal(
-            [{"all": torch.zeros(2, 1)}],
-            torch.full((2,), 0.5),
-            {"all": _matching.LossWeight(1.0, 1.0)},
-            {},
-        ),
-        _matching.Steps(1, 2, 4, 0.1, moving_rate, schedule),
-        rng=torch.Generator().manual_seed(0),
-    )
-    assert seen == [betas]
