@@ -48,7 +48,9 @@ def test_text_of_numbers_is_a_number(amounts, form, adjacency, moved):
     (entry,) = [one for one in synthesizer.privacy_.releases if one.name == NAME]
     assert entry.sensitivity == pytest.approx(moved)
     assert entry.noise_std > 0
-    assert "y: its text says numbers" in str(synthesizer.privacy_)
+    assert "y: its values are numbers, or text that says numbers" in str(
+        synthesizer.privacy_
+    )
     _, drawn = synthesizer.sample(1000, random_state=0)
     assert drawn.dtype == y.dtype
     drawn = drawn.astype(float)
@@ -74,7 +76,9 @@ def test_objects_that_are_numbers_are_a_number(amounts, make):
     y = pd.Series([make(one) for one in amounts], dtype=object)
     synthesizer = fitted(y)
     assert synthesizer.task_ == "regression"
-    assert "y: its text says numbers" in str(synthesizer.privacy_)
+    assert "y: its values are numbers, or text that says numbers" in str(
+        synthesizer.privacy_
+    )
     drawn = synthesizer.sample(1000, random_state=0)[1]
     assert drawn.dtype == object
     assert 5_000 < drawn.astype(float).median() < 13_000

@@ -254,7 +254,10 @@ def _in_words(value: Any) -> str:
 # An opened table: private rows, and the account that pays for learning from them.
 
 IS_NUMBER = "y: no few integers carry most rows, so it is taken as a number"
-SAYS_NUMBERS = "y: its text says numbers, most of them rare, so it is taken as a number"
+SAYS_NUMBERS = (
+    "y: its values are numbers, or text that says numbers, most of them rare, so it "
+    "is taken as a number"
+)
 DRAWN_PLAIN = "y: text in the form {!r}, found privately; drawn as plain numbers"
 EXPOSED = "delta exceeds 1 / rows: it may expose a row outright"
 LARGE_DELTA = (
