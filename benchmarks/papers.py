@@ -34,6 +34,7 @@ COSTS = "costs"  # the mark of the table of hours
 CPU_BUILD = "+cpu"  # of torch: the machine had no GPU
 GPU_RUN = "_gpu"  # end of the name of a run that takes hours without one
 KEYS = ["data", "method", "epsilon", "model"]  # of a number, beside its metric
+SELECTED = "selected"  # the protocol with classifiers that are chosen on test rows
 NO_SOURCE = "ours"  # of a method whose name has no comma
 MEAN = "mean"  # the model of a score that is one of all models
 UNTRAINED = "columns by class only"
@@ -62,6 +63,8 @@ class Place:
         the paper, a comma, and the source.
     best : bool
         Whether a number is the highest of all releases instead of their mean.
+    selected : bool
+        Whether scores are those of the protocol "selected".
     digits : int
     of : str
         The table of the paper whose lines these are, if it has another name.
@@ -78,6 +81,7 @@ class Place:
         default_factory=lambda: [PRINTED, "paper's settings", "defaults"]
     )
     best: bool = False
+    selected: bool = False
     digits: int = 3
     of: str = ""
     epsilons: list[float] = field(default_factory=list)
@@ -237,7 +241,11 @@ def tabulate_costs(paper: str, folder: Path = PAPERS) -> str:
 def cost_of(config: BenchConfig, stored: Iterable[Row]) -> Cost:
     """Return what the first release of a run takes."""
     judges = None if config.classifiers is None else list(config.classifiers)
-    rows = [row for row in stored if row["classifiers"] == judges]
+    rows = [
+        row
+        for row in stored
+        if (row["classifiers"], row["protocol"]) == (judges, config.protocol)
+    ]
     kinds = [
         {"table": source.name, "name": name, "epsilon": epsilon}
         for source in config.sources
@@ -336,6 +344,7 @@ def our_numbers(rows: Iterable[Row], data: Mapping[str, str]) -> pd.DataFrame:
             "source": source or NO_SOURCE,
             "epsilon": np.nan if row["epsilon"] is None else row["epsilon"],
             "untrained": row.get("relations") == UNTRAINED,
+            "selected": row.get("protocol") == SELECTED,
         }
         models = row.get("models") or {  # rows of images once had accuracies alone
             name: {"accuracy": row[name]} for name in ON_IMAGES if row.get(name)
@@ -358,10 +367,9 @@ def our_numbers(rows: Iterable[Row], data: Mapping[str, str]) -> pd.DataFrame:
             about | {"model": model, "metric": metric, "value": value}
             for (model, metric), value in scores.items()
         ]
-    names = [*KEYS, "release", "source", "untrained", "metric", "value"]
-    frame = pd.DataFrame(lines, columns=names)
-    # a fit may occur in two runs
-    return frame.drop_duplicates([*KEYS, "release", "source", "metric"])
+    fits = [*KEYS, "release", "source", "selected", "metric"]
+    frame = pd.DataFrame(lines, columns=[*fits, "untrained", "value"])
+    return frame.drop_duplicates(fits)  # a fit may occur in two runs
 
 
 def is_score(value: Any) -> bool:
@@ -375,6 +383,7 @@ def tabulate_place(place: Place, printed: pd.DataFrame, numbers: pd.DataFrame) -
     Only what the paper prints has a line. A dagger marks fits without a training step.
     """
     theirs = lines_of(place, printed)
+    numbers = numbers[numbers["selected"] == place.selected]
     of = [*KEYS, "metric"]  # of one model may be printed what is not of another
     # real rows have no settings: they stand with the first of ours
     own = numbers["source"].replace({NO_SOURCE: place.sources[1]})

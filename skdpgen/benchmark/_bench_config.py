@@ -25,7 +25,7 @@ from skdpgen.benchmark._own_table import digest
 from skdpgen.exceptions import (
     ConfigError,
 )
-from skdpgen.metrics import SyntheticUtility
+from skdpgen.metrics import PROTOCOLS, SyntheticUtility
 from skdpgen.synthesizers import all_synthesizers
 from skdpgen.synthesizers.base import parameter_names
 
@@ -59,7 +59,7 @@ PUBLIC_METHODS = [  # of one table that has public rows
 CHOICES = {
     "adjacency": ("replace", "add_remove"),
     "schema": ("discovered", "public"),
-    "protocol": ("modern", "paper"),
+    "protocol": PROTOCOLS,
 }
 OF_KNOWN = (
     "name",

@@ -17,20 +17,16 @@ from skdpgen.metrics._image_fidelity import (
     inception_features,
     random_features,
 )
+from skdpgen.metrics._models import CLASSIFIERS, PROTOCOLS, REGRESSORS, ModelSpec
 from skdpgen.metrics._nist import k_marginal_score, pmse, pmse_ratio
 from skdpgen.metrics._rule_violations import Rules, rule_violations
 from skdpgen.metrics._sdmetrics import require_sdmetrics, sdmetrics_quality
-from skdpgen.metrics._utility import (
-    CLASSIFIERS,
-    REGRESSORS,
-    ModelSpec,
-    SyntheticUtility,
-    yardsticks,
-)
+from skdpgen.metrics._utility import SyntheticUtility, yardsticks
 
 __all__ = [
     "CLASSIFIERS",
     "FEW_VALUES",
+    "PROTOCOLS",
     "REGRESSORS",
     "ColumnPair",
     "Extractor",

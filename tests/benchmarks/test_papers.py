@@ -1,6 +1,7 @@
 """The experiments of the papers: stored rows, pages, and a run that goes on."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -103,6 +104,23 @@ def test_a_printed_deviation_stands_beside_its_number():
     printed = PRINTED.assign(spread=[np.nan, 0.025])
     rows = [row_of(0, roc_auc=0.5)]
     assert lines_of(rows, printed=printed)[3].startswith("| theirs, M, 1 | .750 ± .025")
+
+
+def test_scores_of_chosen_classifiers_stand_in_tables_of_their_own():
+    chosen = {"protocol": "selected"}
+    rows = [
+        row_of(0, roc_auc=0.5),
+        row_of(0, roc_auc=0.7) | chosen,
+        row_of(0, "real", roc_auc=0.8) | {"epsilon": None} | chosen,
+    ]
+    assert lines_of(rows)[2:4] == [
+        "| theirs, real | .900 |  |",
+        "| theirs, M, 1 | .750 | .500 |",
+    ]
+    assert lines_of(rows, replace(PLACE, selected=True))[2:4] == [
+        "| theirs, real | .900 | .800 |  |",
+        "| theirs, M, 1 | .750 |  | .700 |",
+    ]
 
 
 def test_the_highest_of_all_releases():
@@ -346,7 +364,7 @@ def test_stored_rows_stay_until_they_are_computed_again(two_runs):
 
 def test_costs_are_those_of_cells_that_are_alike_and_by_machine(two_runs):
     kind = {"table": "mine", "name": "DPIndependentSynthesizer", "epsilon": 1.0}
-    kind["classifiers"] = None
+    kind |= {"classifiers": None, "protocol": "modern"}
     here, there = kind | {"version_torch": "2.13.0+cpu"}, kind | {"version_torch": "2"}
     rows = [
         there | {"release": 0, "seconds": 7200.0, "cpu_seconds": 1.0},
@@ -377,7 +395,8 @@ def test_costs_are_those_of_cells_that_are_alike_and_by_machine(two_runs):
         "| second | 1 | 1.0 (1) |  | 0 |",
     ]
     first.unlink()
-    others = ({"name": "another"}, {"classifiers": ["lda"]}, {"epsilon": math.inf})
+    others = ({"name": "another"}, {"protocol": "selected"}, {"epsilon": math.inf})
+    others += ({"classifiers": ["lda"]},)
     for other in others:
         write_rows(second, [{**rows[1], **other}])
         assert lines() == ["| first | 1 |  |  | 1 |", "| second | 1 |  |  | 1 |"]
@@ -387,6 +406,7 @@ def test_costs_together_are_those_of_runs_that_need_no_gpu(two_runs):
     folder = two_runs / "mine"
     kind = {"table": "mine", "name": "DPIndependentSynthesizer", "classifiers": None}
     kind |= {"version_torch": "2.13.0+cpu", "epsilon": 1.0, "release": 0}
+    kind |= {"protocol": "modern"}
     write_rows(folder / "first.jsonl", [kind | {"cpu_seconds": 3600.0}])
 
     def together():

@@ -33,7 +33,7 @@ from skdpgen.metrics._image_networks import (
     StridedCNN,
     augmented,
 )
-from skdpgen.metrics._utility import IMAGE_NETWORKS
+from skdpgen.metrics._models import IMAGE_NETWORKS
 from tests.metrics._fakes import Bootstrap
 
 FAST = ("cnn", "logistic_regression")
