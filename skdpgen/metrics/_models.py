@@ -186,9 +186,10 @@ def _chosen(
     }
 
 
-# The code of DP-HP, which DP-NTK's follows: the setting of each model that does best on
-# the test rows. Its AdaBoost weighted by probabilities (SAMME.R), which scikit-learn
-# has no more. Settings that are the same there or here stand once.
+# The code of DP-HP: the setting of each model that does best on the test rows. That of
+# DP-NTK has a kernel in the SVM of two classes, and no lasso with weights of classes.
+# Most of their AdaBoosts weighted by probabilities (SAMME.R), which scikit-learn has no
+# more. Settings that are the same, there or here, stand once.
 _LASSO: dict[str, Any] = {
     "l1_ratio": 1.0,
     "solver": "liblinear",
