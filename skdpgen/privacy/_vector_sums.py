@@ -486,7 +486,8 @@ class Layers:
 
     *Bound.* With all numbers in float64, the squared norm of a row is
     :math:`\sum_l \|g_l\|^2`, and of factors :math:`\|g_l\|^2 = \sum_{t,t'} (u_t^\top
-    u_{t'}) (v_t^\top v_{t'})`. Terms of this sum may cancel, and what rounding leaves of
+    u_{t'}) (v_t^\top v_{t'})`, of unit vectors times their norms, so that no square
+    vanishes or overflows. Terms of this sum may cancel, and what rounding leaves of
     them may then be too small; so :math:`r (\sum_t \|u_t\| \|v_t\|)^2` is added, where r
     is above the relative error of any term. What comes out is at least the squared norm
     up to the rounding of a sum of squares, for which every row is made shorter
@@ -585,13 +586,24 @@ def _squared_norms(part: tuple[torch.Tensor, ...], bound: float) -> torch.Tensor
     """Return squared norms of a layer in units of the bound, rounded up."""
     if len(part) == 1:
         return (_layer_norms(part[0]) / bound).square()
-    u, v = part
-    lengths = (_layer_norms(u) / bound * _layer_norms(v)).sum(dim=1)
+    (u, a), (v, b) = map(_directions, part)
+    lengths = a / bound * b  # of the product at each place
+    total = lengths.sum(dim=1)
     if u.shape[1] == 1:
-        return lengths.square()
-    exact = ((u @ u.mT) / bound**2 * (v @ v.mT)).sum(dim=(1, 2))
+        return total.square()
+    cosines = (u @ u.mT) * (v @ v.mT)
+    exact = (lengths[:, :, None] * cosines * lengths[:, None]).sum(dim=(1, 2))
     rounding = ROUNDING * (u.shape[2] + v.shape[2] + u.shape[1] ** 2)
-    return exact.clamp_min(0.0) + rounding * lengths.square()
+    return exact.clamp_min(0.0) + rounding * total.square()
+
+
+def _directions(rows: torch.Tensor) -> Factor:
+    """Return vectors of norm 1, and norms; no square of an entry vanishes.
+
+    A short u beside a long v may form a product that is longer than the bound.
+    """
+    norms = _norms(rows.flatten(0, 1)).view(rows.shape[:2])
+    return rows / torch.where(norms > 0, norms, 1.0)[:, :, None], norms
 
 
 def _add_layer(

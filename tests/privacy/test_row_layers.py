@@ -69,6 +69,17 @@ def test_it_is_the_sum_of_clipped_rows(scale, places):
     np.testing.assert_allclose(summed(layers), expected, rtol=1e-11, atol=1e-12)
 
 
+@pytest.mark.parametrize("places", [1, 2])
+def test_a_short_factor_beside_a_long_one_is_clipped(places):
+    short, long = 1e-163, 1e153  # the square of the first is 0 in float64
+    block = Layers(((2, 3),), bound=1e-12)
+    u, v = np.full((1, places, 2), short), np.full((1, places, 3), long)
+    assert np.linalg.norm(summed([(u, v)], block)) <= 1e-12
+    u, v = np.zeros((1, places, 2)), np.zeros((1, places, 3))
+    u[0, :, 0], v[0, :, 1] = [short, long][:places], [long, short][:places]
+    assert np.linalg.norm(summed([(u, v)], block)) <= 1e-12
+
+
 @settings(max_examples=200, deadline=None)
 @given(
     st.lists(
