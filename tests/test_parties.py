@@ -202,6 +202,16 @@ def test_parts_of_a_cluster_that_hands_out_arrow(table):
     assert releases(here) == releases(there)
 
 
+@pytest.mark.parametrize("label", [True, None])
+def test_a_missing_label_of_arrow_is_no_error(label):
+    like = pd.DataFrame({"a": [False]}), pd.Series([True], dtype="boolean", name="y")
+    question = first_question(DPIndependentSynthesizer(), like, n_rows=10**5)
+    rows = pa.record_batch({"a": [True, False], "y": pa.array([False, label])})
+    (batch,) = arrow_sums(question, "spark", target="y")([rows])
+    (labels,) = PartialSum.from_bytes(batch["sum"][0].as_py()).totals["tokens"].values()
+    assert sum(labels.values()) == 1 + (label is not None)
+
+
 # ------------------------------------------------- parties that add the noise
 
 

@@ -254,5 +254,6 @@ def _party(table: Any, target: str | None) -> Party:
     """Return some rows as a party, with their labels separated."""
     if target is None:
         return Party("some rows", table)
-    labels = table[target].to_pandas()
+    # as Arrow: pandas would guess a dtype from the labels that are missing
+    labels = table.select([target])
     return Party("some rows", table.drop_columns([target]), labels)

@@ -10,7 +10,13 @@ import pandas as pd
 
 from skdpgen.tables._cells import Cells, MixedCells, encode_all, encoders, read_text
 from skdpgen.tables._columns import Column
-from skdpgen.tables._frames import array_series, pandas_kind, plain_array, read_table
+from skdpgen.tables._frames import (
+    array_series,
+    arrow_labels,
+    pandas_kind,
+    plain_array,
+    read_table,
+)
 from skdpgen.tables._layout import PIXELS, TARGET, Kind, Layout
 from skdpgen.tables._line import AskedCells, DigitCells
 from skdpgen.tables._text_columns import read_column
@@ -336,6 +342,8 @@ def _target_series(y: Any) -> tuple["pd.Series[Any]", Layout | None]:
         return pd.Series(y, name=None, dtype=y.dtype), None
     if hasattr(y, "detach"):
         y = y.detach().cpu().numpy()
+    if hasattr(y, "__arrow_c_array__"):  # numpy would guess a dtype from missing labels
+        y = arrow_labels(y)
     native = nw.from_native(y, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, nw.Series | nw.DataFrame):
         table = native.to_frame() if isinstance(native, nw.Series) else native

@@ -490,6 +490,22 @@ def _tensor_array(tensor: "torch.Tensor") -> NDArray[Any]:
     return tensor.detach().cpu().numpy()
 
 
+def arrow_labels(array: Any) -> "pyarrow.ChunkedArray | pyarrow.Table":
+    """Return an array or a batch of Arrow in a form that narwhals reads, of its type.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> arrow_labels(pa.array([1, None])).type
+    DataType(int64)
+    """
+    import pyarrow as pa
+
+    if isinstance(array, pa.RecordBatch):
+        return pa.Table.from_batches([array])
+    return pa.chunked_array([pa.array(array)])
+
+
 def _read_narwhals(table: "nw.DataFrame[Any]") -> Read:
     """Read polars, Arrow and other containers; types depend on dtypes only."""
     backend = str(table.implementation).lower().rpartition(".")[2]

@@ -228,6 +228,12 @@ def test_intervals_read_alike_whether_or_not_one_is_missing(odd):
 
 
 STAMPS = [datetime.datetime(2020, 1, day) for day in (1, 2, 3)]
+ARROW_LABELS = [
+    ([0, 1], Kind.INTEGER),
+    ([0, None], Kind.INTEGER),
+    ([True, False], Kind.BOOLEAN),
+    ([True, None], Kind.BOOLEAN),
+]
 
 
 @pytest.mark.parametrize(
@@ -244,6 +250,9 @@ STAMPS = [datetime.datetime(2020, 1, day) for day in (1, 2, 3)]
         (column(STAMPS).array, Kind.TEXT),
         (column([*STAMPS, "x"]).array, Kind.TEXT),
         (pd.Index(STAMPS, dtype=object), Kind.TEXT),
+        *((pa.array(values), kind) for values, kind in ARROW_LABELS),
+        (pa.array([0, None]).dictionary_encode(), Kind.INTEGER),
+        (pa.record_batch({"y": [0, None]}), Kind.INTEGER),
     ],
     ids=str,
 )
