@@ -597,16 +597,18 @@ def _is_narwhals(table: Any) -> bool:
 def like_of(X: Any) -> Any:
     """Return a table, or labels, without rows, with the columns and dtypes of X.
 
-    An empty slice is not safe to send to another process: in Arrow it has the bytes of
-    all rows, in pandas the categories of its dtypes and the levels of its index. These
-    are private.
+    An empty slice is not safe to send to another process: in Arrow and torch it has the
+    bytes of all rows, in pandas and polars the categories of its dtype, in pandas the
+    levels of its index. These are private.
 
     Examples
     --------
     >>> like_of(pd.Series(["rare", "often"], dtype="category")).cat.categories.tolist()
     []
     """
-    if isinstance(X, np.ndarray) and type(X) is np.ndarray:
+    if isinstance(X, np.ma.MaskedArray):
+        return np.ma.array(like_of(X.data))
+    if isinstance(X, np.ndarray):
         dtype = "U1" if X.dtype.kind == "U" else X.dtype  # its width is private
         return np.empty((0, *X.shape[1:]), dtype)
     if isinstance(X, pd.DataFrame):
@@ -614,9 +616,21 @@ def like_of(X: Any) -> Any:
         return pd.concat(columns, axis=1) if columns else pd.DataFrame()
     if isinstance(X, pd.Series):
         return _of_pandas(X)
+    if isinstance(X, pd.Index):
+        return pd.Index(like_of(X.array), name=X.name)
+    if isinstance(X, pd.api.extensions.ExtensionArray):
+        return _of_pandas(pd.Series(X, dtype=X.dtype)).array
     if hasattr(X, "schema"):  # of pyarrow or polars
         is_arrow = hasattr(X.schema, "empty_table")
         return X.schema.remove_metadata().empty_table() if is_arrow else _of_polars(X)
+    if hasattr(X, "new_empty"):  # of torch
+        return X.new_empty((0, *X.shape[1:]))
+    if hasattr(X, "dictionary_encode"):  # labels of pyarrow
+        import pyarrow as pa
+
+        return pa.chunked_array([], type=X.type)
+    if hasattr(X, "to_frame"):  # a series of polars
+        return _of_polars(X.to_frame()).to_series()
     return X[:0]
 
 

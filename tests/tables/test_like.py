@@ -57,8 +57,38 @@ def test_labels(name):
     assert layouts_of(*found) == layouts_of(FRAME[:0], FRAME[name][:0])
 
 
-def test_how_long_text_is_does_not_show():
-    assert like_of(np.array(["a word"])).dtype == like_of(np.array(["a"])).dtype
+LABELS = {
+    "array of pandas": pd.Categorical(WORDS),
+    "index of pandas": pd.CategoricalIndex(WORDS, name="y"),
+    "whole numbers of pandas": pd.array([1] * 10, dtype="Int64"),
+    "array of Arrow": pa.array(WORDS),
+    "coded array of Arrow": CODED,
+    "chunked array of Arrow": pa.chunked_array([CODED]),
+    "batch of Arrow": pa.record_batch({"y": WORDS}),
+    "enumeration of polars": pl.Series("y", WORDS, dtype=pl.Enum(["SECRET", "x"])),
+    "text of polars": pl.Series("y", WORDS),
+    "masked": np.ma.array(WORDS, mask=[False] * 10),
+}
+
+
+@pytest.mark.parametrize("name", LABELS)
+def test_labels_in_other_containers(name):
+    labels = LABELS[name]
+    found = Party("one", FRAME, labels).like
+    assert len(found[1]) == 0
+    assert b"SECRET" not in pickle.dumps(found)
+    assert "SECRET" not in repr(found)
+    assert layouts_of(*found) == layouts_of(FRAME[:0], labels[:0])
+
+
+def test_numbers_of_a_tensor_do_not_stand_behind_its_columns():
+    found = Party("one", torch.full((9, 2), 1234.5678, dtype=torch.float64)).like[0]
+    assert np.float64(1234.5678).tobytes() not in pickle.dumps(found)
+
+
+@pytest.mark.parametrize("array", [np.array, np.ma.array])
+def test_how_long_text_is_does_not_show(array):
+    assert like_of(array(["a word"])).dtype == like_of(array(["a"])).dtype
 
 
 def test_names_that_come_twice():
