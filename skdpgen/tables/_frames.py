@@ -403,6 +403,7 @@ def read_table(table: Any) -> Read:
             "X must be dense. Got a sparse matrix instead; use `X.toarray()`, "
             "sparse data is not supported."
         )
+    table = nw.to_native(table, pass_through=True)  # pandas has an NA of its own
     if isinstance(table, pd.DataFrame):
         return _read_pandas(table)
     if type(table).__module__.startswith("torch"):

@@ -5,6 +5,7 @@ import decimal
 import fractions
 import warnings
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -259,6 +260,17 @@ ARROW_LABELS = [
 def test_the_kind_of_a_target_is_that_of_its_dtype(target, kind):
     _, layout = read_target(target, len(target))
     assert layout.kinds == (kind,)
+
+
+@pytest.mark.parametrize("last", [1, None])
+@pytest.mark.parametrize("dtype", ["Int64", "boolean", "Float64", "datetime64[s]"])
+def test_pandas_in_a_frame_of_narwhals_reads_as_pandas(dtype, last):
+    values = pd.Series([1, 0, last]).astype(dtype)
+    frame = pd.DataFrame({"a": values})
+    table, layout = read_table(nw.from_native(frame))
+    assert layout == read_table(frame)[1]
+    found = read_values(table["a"], layout.kinds[0]).values
+    assert np.isnan(found).tolist() == [False, False, last is None]
 
 
 def test_the_kind_of_an_object_array_is_text_whatever_it_holds():
