@@ -171,24 +171,31 @@ class Histograms:
         n_classes = len(total)
         subsets = self.subsets or tuple((j,) for j in range(len(self.sizes)))
         unlabelled = (labels < 0) | (labels >= n_classes)
-        outside = np.empty(codes.shape, dtype=bool, order="F")
-        for j, size in enumerate(self.sizes):
-            outside[:, j] = (codes[:, j] < 0) | (codes[:, j] >= size)
-        has_unlabelled, has_outside = unlabelled.any(), np.asarray(outside.any(axis=0))
+        of_rows = np.where(unlabelled, n_classes, labels)
+        # codes outside go to one more cell of their column, which is cut off below
+        columns = [
+            np.where((codes[:, j] < 0) | (codes[:, j] >= size), size, codes[:, j])
+            for j, size in enumerate(self.sizes)
+        ]
+        before: dict[tuple[int, ...], Integers] = {(): of_rows}
         start = 0
         for subset, size in zip(subsets, self.widths, strict=True):
-            index = labels
-            for j in subset:
-                index = index * self.sizes[j] + codes[:, j]
+            shape = n_classes, *(self.sizes[j] + 1 for j in subset)
+            first, last = subset[:-1], subset[-1]
+            if first not in before:  # pairs of one column follow each other
+                index = of_rows
+                for j in first:
+                    index = index * (self.sizes[j] + 1) + columns[j]
+                before = {(): of_rows, first: index}
+            index = before[first] * (self.sizes[last] + 1) + columns[last]
             pooled = self.pooled[subset[0]] if self.pooled else ()
             if pooled and n_classes > 1:
-                column = codes[:, subset[0]]
-                index = np.where(np.isin(column, pooled), column, index)
-            if has_unlabelled or has_outside[list(subset)].any():
-                ignored = unlabelled | outside[:, subset].any(axis=1)
-                # one more bin, which is cut off below
-                index = np.where(ignored, n_classes * size, index)
-            counts = np.bincount(index, minlength=n_classes * size + 1)[:-1]
+                column = columns[subset[0]]
+                is_pooled = np.isin(column, pooled) & ~unlabelled
+                index = np.where(is_pooled, column, index)
+            n_bins = math.prod(shape)
+            counts = np.bincount(index, minlength=n_bins)[:n_bins].reshape(shape)
+            counts = counts[:, *(slice(-1) for _ in subset)]
             total[:, start : start + size] += counts.reshape(-1, size)
             start += size
         return total
