@@ -454,9 +454,9 @@ class Mixture:
             tables = self.tables(classes)
             loss, slope = objective.value_and_slope(classes, tables)
             slope *= tables  # through the softmax of each column
-            slope -= tables * self._sums(slope)
-            own[classes] = slope
-            of_class[classes] = slope.sum(dim=1, keepdim=True)
+            tables *= self._sums(slope)
+            slope = torch.sub(slope, tables, out=own[classes])
+            torch.sum(slope, dim=1, keepdim=True, out=of_class[classes])
             shared += slope.sum(dim=0)
             total += loss
         return total
@@ -465,7 +465,8 @@ class Mixture:
         """Return, at each cell, the sum over its column."""
         widths = [len(columns) for columns in self.columns]
         parts = zip(values.split(widths, dim=-1), self.columns, strict=True)
-        return torch.cat([(x @ one_hot) @ one_hot.T for x, one_hot in parts], dim=-1)
+        sums = [(x @ one_hot) @ one_hot.T for x, one_hot in parts]
+        return torch.cat(sums, dim=-1) if len(sums) > 1 else sums[0]
 
 
 def one_hot_columns(sizes: Sequence[int], device: torch.device) -> Tensor:
@@ -603,7 +604,10 @@ class PairLoss:
             error = block.error(classes, tables, singles)
             norms = torch.linalg.vector_norm(error, dim=(1, 2), keepdim=True)
             squares = (factor * norms).square().sum()
-            slope[..., block.columns] += tables[..., block.rows] @ error
+            if error.shape[1] == tables.shape[2]:  # no tiles: a pass less
+                slope = tables @ error
+            else:
+                slope[..., block.columns] += tables[..., block.rows] @ error
             loss += squares
             if block.rows != block.columns:  # and what is below the diagonal
                 slope[..., block.rows] += tables[..., block.columns] @ error.mT
