@@ -39,6 +39,7 @@ from skdpgen.training import (
     smooth_numbers,
     smooth_pair,
 )
+from skdpgen.utils import on_one_thread
 
 # ----------------------------------------------------------------------------
 # Pairs of columns by parts of a target: classes, or bins of a number, that are counted
@@ -431,6 +432,7 @@ class PairModel:
         fits, trust = self._commons
         return dict(fits), trust
 
+    @on_one_thread
     def _common_fits(self) -> tuple[dict[Pair, Floats], float]:
         estimates = self.common_excess()
         if self._public is None:
