@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from enum import Enum, StrEnum
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -137,6 +138,7 @@ def lists_categories(dtype: str) -> bool:
     return LISTING.match(dtype) is not None
 
 
+@lru_cache  # by public names: asked for all columns, for each of them
 def _limits(dtype: str) -> tuple[float, float] | None:
     if NANOSECONDS.search(dtype):
         half = float(2**63 // 10**9)  # both ends are as far from 1970
