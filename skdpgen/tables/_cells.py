@@ -251,7 +251,7 @@ class NumberCells:
     def check_asked(self) -> None:
         """Check what a constructor in another process may have set otherwise."""
         refuse_unless(
-            is_increasing(self.edges, 2)
+            is_increasing(self.edges)
             and np.isfinite(self.searched).all()
             and type(self.nullable) is bool
             and type(self.is_time) is bool
@@ -423,16 +423,16 @@ def form_of_column(column: Any) -> NumberForm:
 Cells = CategoryCells | NumberCells | MixedCells
 
 
-def is_increasing(values: Any, fewest: int) -> bool:
-    """Return whether these are floats in an array, in non-decreasing order.
+def is_increasing(values: Any) -> bool:
+    """Return whether these are two or more floats in an array, in non-decreasing order.
 
     Examples
     --------
-    >>> is_increasing(np.array([0.0, 1.0]), 2), is_increasing(np.array([1.0, 0.0]), 2)
+    >>> is_increasing(np.array([0.0, 1.0])), is_increasing(np.array([1.0, 0.0]))
     (True, False)
     """
     is_array = isinstance(values, np.ndarray) and values.dtype == np.float64
-    if not is_array or values.ndim != 1 or not fewest <= len(values) <= MOST_ENDS:
+    if not is_array or values.ndim != 1 or not 2 <= len(values) <= MOST_ENDS:
         return False
     return bool((values[1:] >= values[:-1]).all())
 

@@ -673,7 +673,7 @@ class AskedCells:
         """Check the fields of an object that another process may have built."""
         places = self.places
         refuse_unless(
-            is_increasing(self.edges, 2)
+            is_increasing(self.edges)
             and np.isfinite(self.searched).all()
             and places.shape == (len(self.edges) - 1,)
             and places.dtype == np.int64

@@ -221,7 +221,7 @@ class WholeTable(LocalRows):
 
     def __init__(self, X: Any, y: Any, task: str, at_once: tuple[int, int]) -> None:
         part = Part.of(X)
-        self.layout, self.n_rows, self.has_lists = part.layout, part.n_rows, False
+        self.layout, self.n_rows = part.layout, part.n_rows
         series, self.target_layout = read_target(y, part.n_rows)
         self.has_lists = are_lists(X, y)
         self._columns = part.columns(part.layout)

@@ -122,14 +122,14 @@ class Loss:
     fake: Callable[[Call, tuple[Tensor, Tensor]], Tensor]
     of_generator: Callable[[Tensor], Tensor]  # from scores
 
-    def batch(
-        self, one: Callable[..., Tensor], network: nn.Module, x: Tensor, labels: Tensor
-    ) -> Tensor:
-        """Return the losses of public rows, (n,); each is that of one row."""
+    def of_public(self, network: nn.Module, x: Tensor, labels: Tensor) -> Tensor:
+        """Return the losses of public rows as real ones, (n,), each row by itself."""
         state = dict(network.named_parameters()) | dict(network.named_buffers())
 
         def of_one(row: tuple[Tensor, Tensor]) -> Tensor:
-            return one(lambda *inputs: functional_call(network, state, inputs), row)
+            return self.real(
+                lambda *inputs: functional_call(network, state, inputs), row
+            )
 
         losses: Tensor = vmap(of_one)((x, labels))
         return losses
@@ -179,7 +179,7 @@ class PublicDescent:
         device = next(iter(self._network.parameters())).device
         x, labels = self._x[batch].to(device), self._labels[batch].to(device)
         if self._loss == "critic":
-            loss = LOSSES["critic"].batch(critic_real, self._network, x, labels).mean()
+            loss = LOSSES["critic"].of_public(self._network, x, labels).mean()
         else:
             loss = softplus(-self._network(x, labels)).mean()
         if public_loss is not None:

@@ -79,6 +79,7 @@ def _timed(steps: Iterable[int], all_threads: int) -> Iterator[int]:
 # second, half of what a fit of a table takes.
 
 TINY = 1e-8
+DECAY = 0.99  # of the mean squares of RMSprop, as torch has it
 
 
 class Adam:
@@ -135,10 +136,9 @@ class RMSprop:
     0.9
     """
 
-    def __init__(self, tensors: Iterable[Tensor], decay: float = 0.99) -> None:
+    def __init__(self, tensors: Iterable[Tensor]) -> None:
         self._tensors = list(tensors)
         self._squares = [torch.zeros_like(t).detach() for t in self._tensors]
-        self._decay = decay
 
     def clear(self) -> None:
         """Forget the gradients."""
@@ -149,8 +149,8 @@ class RMSprop:
     def step(self, rate: float) -> None:
         """Move all tensors."""
         slopes = cast("list[Tensor]", [tensor.grad for tensor in self._tensors])
-        torch._foreach_mul_(self._squares, self._decay)
-        torch._foreach_addcmul_(self._squares, slopes, slopes, 1.0 - self._decay)
+        torch._foreach_mul_(self._squares, DECAY)
+        torch._foreach_addcmul_(self._squares, slopes, slopes, 1.0 - DECAY)
         sizes = torch._foreach_sqrt(self._squares)
         torch._foreach_add_(sizes, TINY)
         torch._foreach_addcdiv_(self._tensors, slopes, sizes, -rate)

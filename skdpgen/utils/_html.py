@@ -128,12 +128,12 @@ def folded(title: object, *content: object) -> Html:
     return tag("details", tag("summary", title), *content)
 
 
-def bullets(lines: Sequence[object], *, kind: str | None = None) -> Html:
+def bullets(lines: Sequence[object]) -> Html:
     """Return a list; of many lines the first ones."""
     shown = [tag("li", line) for line in lines[:MOST_ROWS]]
     if len(lines) > MOST_ROWS:
         shown.append(tag("li", f"and {len(lines) - MOST_ROWS} more"))
-    return tag("ul", *shown, kind=kind)
+    return tag("ul", *shown)
 
 
 def shortened(value: object, most: int = MOST_CHARACTERS) -> str:

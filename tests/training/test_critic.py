@@ -70,7 +70,7 @@ def test_a_row_without_a_label_has_no_gradient():
 def test_losses_of_a_batch_are_those_of_its_rows():
     network = critic()
     loss = LOSSES["critic"]
-    found = loss.batch(loss.real, network, ROWS, LABELS)
+    found = loss.of_public(network, ROWS, LABELS)
     expected = [
         loss.real(network, row).item() for row in zip(ROWS, LABELS, strict=True)
     ]

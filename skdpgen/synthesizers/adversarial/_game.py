@@ -97,11 +97,6 @@ class CodesKernel(ImageKernel):
         return f"{self.width} codes of images"
 
     @property
-    def blocks(self) -> dict[str, Any]:
-        """Blocks of the first release, if the generator starts from nothing."""
-        return {Key.CLASSES: Counts(self.beta)}
-
-    @property
     def width(self) -> int:
         """Number of codes of an image."""
         return int(self.lens.n_latent(self.layout.size))

@@ -3,7 +3,7 @@
 Both check their parameters before any budget is used, and then measure.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Protocol
@@ -18,7 +18,7 @@ from skdpgen.synthesizers.gaussian._pictures import measure_moments, measure_pic
 from skdpgen.synthesizers.opening import Fitting
 from skdpgen.tables import Chunks, ImageLayout, image_size
 
-DEFAULTS: Mapping[str, Any] = {
+DEFAULTS: Mapping[str, Any] = {  # of the parameters that are for images only
     "algorithm": "adaptive",
     "lens": None,
     "n_prototypes": None,
@@ -48,7 +48,7 @@ class TableCopula:
 
     def check(self, X: Any) -> None:
         """Raise for parameters of images."""
-        refuse_without_effect(self.params, DEFAULTS, "but for images", "a table")
+        refuse_parameters_of_images(self.params)
 
     def measure(self, fitting: Fitting[MeasuredMixture], rng: Generator) -> None:
         """Release columns by class, then products of their scores."""
@@ -120,16 +120,14 @@ class ImageGaussians:
         return choose_lens(lens, public_data, size, is_plain=self._is_one_shot)
 
 
-def refuse_without_effect(
-    params: Mapping[str, Any], names: Iterable[str], where: str, rows: str
-) -> None:
-    """Raise for a parameter that is set but would have no effect."""
-    for name in names:
-        given, default = params[name], DEFAULTS[name]
+def refuse_parameters_of_images(params: Mapping[str, Any]) -> None:
+    """Raise for a parameter that is set but would have no effect on a table."""
+    for name, default in DEFAULTS.items():
+        given = params[name]
         if given is default or (isinstance(given, str) and given == default):
             continue
         shown = repr(given) if name != "public_data" else type(given).__name__
         raise ValueError(
-            f"{name} must be {default!r} {where}. Got {shown}, which would have no "
-            f"effect on {rows}."
+            f"{name} must be {default!r} but for images. Got {shown}, which would have "
+            "no effect on a table."
         )

@@ -176,27 +176,24 @@ def release_text_types(
     at most ``most_share`` of mu².
     """
     listed = _with_listed_values(rows)
-    texts = tuple(name for name in counted_texts(unknown) if name not in listed)
-    names = texts
-    structure = Weighted((OneHot(len(texts)), Distinct(len(names))), (1.0, 1.0))
+    names = tuple(name for name in unknown.texts if name not in listed)
+    structure = Weighted((OneHot(len(names)), Distinct(len(names))), (1.0, 1.0))
     limits = LOOK_SHARES[0], most_share
     share = share_for(structure, n_rows * LOOK_STD, ledger, limits)
     delta = sensitivity(structure, ledger.budget.adjacency)
     std = ledger.noise_std(share=share, sensitivity=delta)
     if not names or std > BLURRED * n_rows:
         return unknown
-    grids: dict[Any, Any] = {name: TextKinds() for name in texts}
+    grids: dict[Any, Any] = {name: TextKinds() for name in names}
     counted = DistinctCounts(names, n_rows)
-    blocks: dict[str, Any] = {Key.DISTINCT: counted}
-    if grids:
-        blocks[Key.COLUMNS] = Histograms(tuple(g.n_cells for g in grids.values()))
+    sizes = tuple(grid.n_cells for grid in grids.values())
+    blocks: dict[str, Any] = {Key.DISTINCT: counted, Key.COLUMNS: Histograms(sizes)}
     batches: Any = rows.batches(grids, distinct=names)
     sums = rows.beforehand
     if sums is not None:
         batches = sums
         blocks[Key.DISTINCT] = sums.distinct(Key.DISTINCT, names, n_rows)
-        if grids:
-            blocks[Key.COLUMNS] = sums.histograms(Key.COLUMNS, tuple(grids))
+        blocks[Key.COLUMNS] = sums.histograms(Key.COLUMNS, names)
     released = release(
         batches,
         blocks,
@@ -264,11 +261,6 @@ def target_says_numbers(
     if numbers.n_read + n_objects <= enough:
         return None
     return _written(numbers) if numbers.n_read > n_objects else Numeric(parse=True)
-
-
-def counted_texts(unknown: Unknown) -> tuple[Any, ...]:
-    """Return the columns whose different values are counted: text."""
-    return unknown.texts
 
 
 def with_text_type(

@@ -29,7 +29,6 @@ from skdpgen.synthesizers.opening._first_look import (
     by_column,
     can_be_counted,
     count_whole_numbers,
-    counted_texts,
     perhaps_identifiers,
     release_text_types,
     share_for,
@@ -76,7 +75,7 @@ def sum_first_pass(rows: Rows, known: Known, *, is_size_public: bool) -> None:
     if tokens:
         blocks[Key.TOKENS] = Selections(tokens)
     unknown = known.unknown
-    names = (*counted_texts(unknown), *known.whole_numbers)
+    names = (*unknown.texts, *known.whole_numbers)
     grids: dict[Any, Any] = {name: TextKinds() for name in unknown.texts}
     if names:
         blocks[Key.DISTINCT] = DistinctCounts(names)

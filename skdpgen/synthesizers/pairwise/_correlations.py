@@ -39,7 +39,6 @@ SHARES = (0.04, 0.2)  # least and largest fraction of the budget of pairs
 FEWEST_CELLS = 5  # of a column that takes part
 LEAST_SPREAD = 0.95  # of its scores: below, most rows share a few of its cells
 KEPT = 0.5, 1.0  # part of squared norms that clipping leaves, relative to drawn rows
-KEPT = 0.5, 1.0  # part of squared norms that clipping leaves, relative to drawn rows
 STRONGEST = 0.995  # correlation on Fisher's scale
 N_ROUNDS = 3  # in which rows are moved
 DRAWN, FEWEST_DRAWN = 40_000, 200  # rows that the mixture's products are taken of

@@ -568,7 +568,7 @@ class PairModel:
                     noise = variance * ((1 - share) ** 2 + n_others * share**2)
                     estimates[(*pair, c)] = class_excess - share * whole, noise
                     scales[(*pair, c)] = share * (1 - share)
-        if self._public is None or not self._public.has_classes:
+        if not self._public.has_classes:
             return {
                 key: self.smooth((key[0], key[1]), estimate, scales[key])
                 for key, estimate in estimates.items()
