@@ -1,6 +1,6 @@
 """Encoding of rows as codes, the only form in which `privacy` sees them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -164,7 +164,8 @@ class Encoder:
     digits : mapping of name to DigitCells
         Columns whose numbers of decimals are counted, for ``Key.DIGITS``.
     words : mapping of name to OpenWords
-        Which text of the columns in ``tokens`` counts; all of it elsewhere.
+        Empty: all text of the columns in ``tokens`` counts. The file format promises
+        the name; which words are open is in ``asked``.
     asked : Asked or None
         Open cells and words, for ``Key.OPEN``.
     written : mapping of name to Column
@@ -247,7 +248,7 @@ class Encoder:
         values = [self._read(columns, name) for name in self.cells]
         parts: dict[str, Any] = {
             Key.COLUMNS: encode_all(encode, values, n_rows),
-            Key.TOKENS: {name: self._tokens(columns, name) for name in self.tokens},
+            Key.TOKENS: {name: as_tokens(columns[name]) for name in self.tokens},
             Key.DISTINCT: {n: as_levels(columns[n]) for n in self.distinct},
         }
         if self.digits:
@@ -273,27 +274,6 @@ class Encoder:
         if name not in self.written or is_mixed:
             return columns[name]
         return read_column(columns[name], self.written[name])
-
-    def _tokens(self, columns: dict[Any, Any], name: Any) -> TokenColumn:
-        words = self.words.get(name)
-        return as_tokens(columns[name]) if words is None else words.of(columns[name])
-
-
-def encoder_of(
-    cells: Mapping[Any, Cells],
-    labels: Cells | None,
-    tokens: Sequence[Any],
-    distinct: Sequence[Any],
-    written: Mapping[Any, Column],
-    digits: Mapping[Any, DigitCells] | None = None,
-    words: Mapping[Any, OpenWords] | None = None,
-    asked: Asked | None = None,
-    labelled_by: Any = None,
-) -> Encoder:
-    """Return an encoder with copies of all arguments."""
-    copies = dict(cells), labels, tuple(tokens), tuple(distinct)
-    optional = dict(digits or {}), dict(words or {}), asked
-    return Encoder(*copies, *optional, dict(written), labelled_by=labelled_by)
 
 
 def _length(columns: Mapping[Any, Any]) -> int:

@@ -18,9 +18,7 @@ from skdpgen.tables._encoder import (
     Chunk,
     EncodedBatch,
     Encoder,
-    OpenWords,
     Step,
-    encoder_of,
     read_labels,
 )
 from skdpgen.tables._images import is_image
@@ -179,19 +177,26 @@ class Rows:
         tokens: Sequence[Any] = (),
         distinct: Sequence[Any] = (),
         digits: Mapping[Any, DigitCells] | None = None,
-        words: Mapping[Any, OpenWords] | None = None,
         asked: Asked | None = None,
     ) -> "Batches":
         """Return the rows as batches, for a release to sum; reads none of them yet.
 
         Parameters
         ----------
-        cells, labels, tokens, distinct, digits, words, asked
+        cells, labels, tokens, distinct, digits, asked
             As :class:`~skdpgen.tables._encoder.Encoder` has them. The target can be
             read as one more column, under the name TARGET.
         """
-        optional = digits, words, asked, self._labelled_by
-        encoder = encoder_of(cells, labels, tokens, distinct, self._written, *optional)
+        encoder = Encoder(
+            dict(cells),
+            labels,
+            tuple(tokens),
+            tuple(distinct),
+            dict(digits or {}),
+            asked=asked,
+            written=dict(self._written),
+            labelled_by=self._labelled_by,
+        )
         return Batches(encoder, self)
 
     def chunks(self, names: Collection[Any]) -> Iterator[Chunk]:

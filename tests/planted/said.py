@@ -160,8 +160,8 @@ WHAT_IS_SAID = (
         "origin-lost-when-completed",
         "the schema that a fit completes has none of the marks of the given one",
         "skdpgen.synthesizers.opening:complete_schema",
-        "return Schema(columns, target, other, origin, rules)",
-        "return Schema(columns, target, other, rules=rules)",
+        "return Schema(columns, target, known.other, known.origin, known.rules)",
+        "return Schema(columns, target, known.other, rules=known.rules)",
         ("tests/tables/test_origin.py::test_a_target_alone_carries_the_mark",),
     ),
     Bug(

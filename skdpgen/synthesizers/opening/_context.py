@@ -435,16 +435,7 @@ class Opening:
         self._facts = Facts(
             self.rows.layout,
             self.rows.target_layout,
-            complete_schema(
-                columns,
-                classes,
-                self.rows.layout,
-                self.rows.target_layout,
-                known.other,
-                known.rules,
-                known.origin,
-                known.target,
-            ),
+            complete_schema(columns, classes, self.rows, known),
             known.task,
             classes,
             n_rows,

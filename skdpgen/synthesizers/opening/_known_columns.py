@@ -247,8 +247,8 @@ class Known:
     hints: Mapping[Any, Column] = field(default_factory=dict)  # bounds left open
     origin: str = ""  # of the schema
     other: str = "other"
-    is_asked: bool = False
-    is_text_asked: bool = False  # a text target may turn out as numbers
+    is_asked: bool = False  # a target of integers may turn out as a number
+    is_text_asked: bool = False  # a target of text may turn out as numbers
     rules: tuple[Rule, ...] = ()
     is_text_of_numbers: bool = False  # whose form is left to discovery
     target: Column | None = None  # as the schema describes it
@@ -382,26 +382,22 @@ class Known:
 def complete_schema(
     columns: Mapping[Any, Column],
     classes: Sequence[Any] | None,
-    layout: Layout | ImageLayout,
-    target_layout: Layout | None = None,
-    other: str = "other",
-    rules: tuple[Rule, ...] = (),
-    origin: str = "",
-    given_target: Column | None = None,
+    rows: Rows,
+    known: Known,
 ) -> Schema:
     """Return the schema of all columns, within what their dtypes can hold.
 
-    It has the marks of the schema that was given (``origin``) and those of its columns.
-    Labels keep the order that an ``Ordinal`` of a given schema states.
+    It has the marks of the schema that was given, and those of its columns. Labels keep
+    the order that an ``Ordinal`` of a given schema states.
     """
-    columns = _without_impossible_missing(columns, layout)
-    columns = _within_dtypes(columns, limits_of(layout, target_layout))
+    columns = _without_impossible_missing(columns, rows.layout)
+    columns = _within_dtypes(columns, limits_of(rows.layout, rows.target_layout))
     target = columns.pop(TARGET, None)
     if classes is not None:
         target = Categorical(classes, nullable=False)
-        if isinstance(given_target, Ordinal):
-            target = replace(given_target, nullable=False)
-    return Schema(columns, target, other, origin, rules)
+        if isinstance(known.target, Ordinal):
+            target = replace(known.target, nullable=False)
+    return Schema(columns, target, known.other, known.origin, known.rules)
 
 
 def _check_something_is_left(schema: Schema, layout: Layout | ImageLayout) -> None:

@@ -300,7 +300,7 @@ def _unnamed_words(
         if grid.other is None or str(column.other) in map(str, column.categories or ()):
             continue
         counts, std = opening.seen[name]
-        named = sum(rows for word, rows in counts.items())
+        named = sum(counts.values())
         n_unnamed = facts.n_rows - named - unknown.not_words.get(name, 0.0)
         noise = std * math.sqrt(len(counts) + 1)
         if n_unnamed + noise > FEWEST * facts.n_rows:
