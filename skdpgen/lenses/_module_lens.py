@@ -209,9 +209,8 @@ def _run(module: Callable[[Tensor], object], inputs: Tensor, role: str) -> Tenso
 
 FIRST, NEXT = 5, 3  # pixels a side of filters, in the first layer and later
 GAIN = 2.0  # norm of a filter
-LEVELLED = (
-    0.5  # part of a first filter's mean that is subtracted: edges count more than tones
-)
+# Part of a first filter's mean that is subtracted: edges count more than tones.
+LEVELLED = 0.5
 THRESHOLD = 0.5  # at most, of a ReLU
 
 

@@ -126,8 +126,7 @@ class Query:
 
     *Sums of parts.* The blocks' sums are exact, so those of parts can be merged in any
     order and any tree, and have the bits of the sum over all rows at once
-    (``ExactSum``). Sums carry no noise: they are as
-    private as the rows.
+    (``ExactSum``). Sums carry no noise: they are as private as the rows.
 
     Parameters
     ----------

@@ -264,6 +264,20 @@ def checked(where: str, make: Any, name: str, *values: Any, **params: Any) -> Co
 # Times in the format of their column.
 
 
+def flag_of(where: str, entry: Entry, key: str, *, default: bool) -> bool:
+    """Return what an entry says of a key: true or false; anything else raises.
+
+    Examples
+    --------
+    >>> flag_of("field 'age'", {"unique": True}, "unique", default=False)
+    True
+    """
+    value = entry.get(key, default)
+    if not isinstance(value, bool):
+        raise SchemaError(f"{where}, {key}: must be true or false. Got {value!r}.")
+    return value
+
+
 def time_text(value: str | None, form: str | None, *, whole_days: bool) -> str | None:
     """Return a bound as it is written in a file; None where there is none.
 

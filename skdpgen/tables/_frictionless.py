@@ -24,6 +24,7 @@ from skdpgen.tables._descriptors import (
     check_plain,
     checked,
     chosen_table,
+    flag_of,
     format_of,
     read_json,
     regex_of,
@@ -206,12 +207,12 @@ def _standard(
         raise SchemaError(f"{where}, constraints: must be an object. Got {limits!r}.")
     notes = [f"the key {key!r}" for key in field if key not in READ]
     notes += [f"the constraint {key!r}" for key in limits if key not in CONSTRAINTS]
-    nullable = not _flag(where, limits, "required", default=is_key)
+    nullable = not flag_of(where, limits, "required", default=is_key)
     form = field.get("format", "default")
     values = _values(where, field, limits)
     if kind in NO_COLUMN:
         return Categorical(nullable=nullable), [*notes, f"the type {kind!r}"]
-    is_unique = is_key or _flag(where, limits, "unique", default=False)
+    is_unique = is_key or flag_of(where, limits, "unique", default=False)
     if kind in ("string", "integer", "any") and values is None and is_unique:
         return _identifier(limits, notes)
     if kind == "string" and form in PERSONAL and values is None:
@@ -221,7 +222,7 @@ def _standard(
     if kind == "boolean":
         return _boolean(where, field, values, nullable), notes
     if values is not None:
-        is_ordered = _flag(where, field, "categoriesOrdered", default=False)
+        is_ordered = flag_of(where, field, "categoriesOrdered", default=False)
         chosen = Ordinal if is_ordered else Categorical
         return checked(where, chosen, field["name"], values, nullable), notes
     if kind in ("number", "integer", "year"):
@@ -371,13 +372,6 @@ def _codes(missing: Sequence[str]) -> list[Any]:
         for number in numbers
         if number == number
     ]
-
-
-def _flag(where: str, entry: Entry, key: str, *, default: bool) -> bool:
-    value = entry.get(key, default)
-    if not isinstance(value, bool):
-        raise SchemaError(f"{where}, {key}: must be true or false. Got {value!r}.")
-    return value
 
 
 # ----------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from skdpgen.tables._descriptors import (
     checked,
     chosen_table,
     differences,
+    flag_of,
     format_of,
     read_json,
     regex_of,
@@ -135,7 +136,7 @@ def read_entry(name: str, entry: Any) -> tuple[Column, list[str]]:
         )
     allowed = SDTYPES.get(sdtype, {"pii"}) | {"sdtype", "range_is_nullable"}
     notes = [f"the key {key!r}" for key in entry if key not in allowed]
-    nullable = _flag(where, entry, "range_is_nullable", default=True)
+    nullable = flag_of(where, entry, "range_is_nullable", default=True)
     if sdtype == "numerical":
         return _number(where, name, entry, nullable), notes
     if sdtype == "datetime":
@@ -151,7 +152,7 @@ def read_entry(name: str, entry: Any) -> tuple[Column, list[str]]:
             notes.append(f"regex_format {regex!r}")
             template = f"{_plain(name)}-{{i}}"
         return Regenerate(template), notes
-    if not _flag(where, entry, "pii", default=True):
+    if not flag_of(where, entry, "pii", default=True):
         return Categorical(nullable=nullable), notes
     if sdtype == "unknown":
         return Drop(), notes
@@ -241,13 +242,6 @@ def _of_table(entry: Entry, columns: Mapping[str, Column]) -> list[str]:
     if besides and "tables" not in entry:
         lines.append(f"keys {', '.join(besides)}")
     return lines
-
-
-def _flag(where: str, entry: Entry, key: str, *, default: bool) -> bool:
-    value = entry.get(key, default)
-    if not isinstance(value, bool):
-        raise SchemaError(f"{where}, {key}: must be true or false. Got {value!r}.")
-    return value
 
 
 def _keys(entry: object) -> str:

@@ -297,10 +297,7 @@ OWN_RATE = 0.1
 SINGLES = 30.0  # weight of single columns in the loss
 LEAST = 1e-6  # least energy of relationships; losses are relative to the energy
 CERTAIN = 1e-6  # probability of a cell that is empty in the release
-MOST_LOGIT, TOO_FAR = (
-    60.0,
-    1e6,
-)  # logits: what single precision holds, what has diverged
+MOST_LOGIT, TOO_FAR = 60.0, 1e6  # that single precision holds; that has diverged
 AT_ONCE = 2**18  # probabilities that are computed together; they fit into a cache
 
 

@@ -184,9 +184,7 @@ def recorded_inputs(
 # Gradients of a loss for each row independently; those of thin layers as factors.
 
 Call = Callable[..., Any]  # the network
-PyTree: TypeAlias = (
-    Any  # a tensor, or a tuple or dict of tensors; one line for each row
-)
+PyTree: TypeAlias = Any  # a tensor, or a tuple or dict of them; a line for each row
 RowLoss = Callable[[Call, Any], Tensor]  # loss of one row
 LayerRows = Tensor | tuple[Tensor, Tensor]  # gradients of a layer, or their factors
 MOST_ROWS = 512  # rows that are mapped together; more do not fit a cache

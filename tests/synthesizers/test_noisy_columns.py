@@ -50,9 +50,8 @@ def test_columns_above_the_noise_are_not():
 
 def test_a_number_of_rows_that_is_noise_hides_columns_too(monkeypatch):
     """Released as 5,000 where there are 20: shares would look exact."""
-    sampling = "skdpgen.synthesizers.base._sampling."
     monkeypatch.setattr(
-        sampling + "ReportsColumns._noise_of_rows", lambda self: self._facts.n_rows
+        DPIndependentSynthesizer, "_noise_of_rows", lambda self: self._facts.n_rows
     )
     synth, noisy = fitted(100_000, 1.0)
     assert LINE in synth.privacy_.statements

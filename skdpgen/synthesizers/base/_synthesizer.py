@@ -20,7 +20,8 @@ from skdpgen.synthesizers.base._generator import PARTS
 from skdpgen.synthesizers.base._mistakes import check_call
 from skdpgen.synthesizers.base._notebook import ShowsFit
 from skdpgen.synthesizers.base._parameters import ClassShares, PrivateRows, Sample
-from skdpgen.synthesizers.base._sampling import ReportsColumns, SamplesInChunks
+from skdpgen.synthesizers.base._reporting import ReportsColumns
+from skdpgen.synthesizers.base._sampling import SamplesInChunks
 from skdpgen.synthesizers.models import (
     decode_rows,
     decode_target,

@@ -304,10 +304,7 @@ def check_public_images(images: Any, size: Shape) -> None:
 # The lens for images: the user's, or a cosine transform.
 
 COEFFICIENTS = 160, 300  # frequencies of a channel, and of all channels together
-RADIUS, EMPHASIS = (
-    2.0,
-    0.5,
-)  # the default cosine lens gives high frequencies more weight
+RADIUS, EMPHASIS = 2.0, 0.5  # of the usual cosine lens: high frequencies count more
 FINER = 2  # factor of frequencies where public images select directions
 
 

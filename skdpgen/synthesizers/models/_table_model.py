@@ -257,8 +257,8 @@ def _target_tensors(
     """
     blocks = {name: _tensor(block, device) for name, block in target.items()}
     if indices is not None:
-        features, indices = blocks["features"], indices.to(device)
-        blocks["features"] = (
+        features, indices = blocks[Key.FEATURES], indices.to(device)
+        blocks[Key.FEATURES] = (
             features[:, indices] * (features.shape[1] / len(indices)) ** 0.5
         )
     return blocks

@@ -391,9 +391,8 @@ def _written(numbers: NumbersOf) -> Numeric:
 
 LEAST_SHARE = 0.001  # of mu²
 WANTED_STD = 1 / 80  # of the rows: 4 such are between all rows and 95 % of them
-BLURRED_COUNT = (
-    1 / 30
-)  # noise at which all rows are not distinguishable from 90 % of them
+# Of the rows: the noise at which all of them are not distinguishable from 90 %.
+BLURRED_COUNT = 1 / 30
 NEARLY_ALL = 0.95  # of the rows that hold a number have one of their own
 MANY = 0.90  # of them: a column with fewer must not be named
 ADVICE = (

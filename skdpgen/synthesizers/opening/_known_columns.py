@@ -1,4 +1,4 @@
-"""What is public about a table before a row is read: types, a schema, dtypes."""
+"""What is public about a table before a row is read, and the release of its classes."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Pairs of columns: how many are affordable, their release, and a model of them."""
+"""Pairs of columns: how many are affordable, their release, a model, a mixture."""
 
 from skdpgen.synthesizers.pairwise._affordable import (
     affordable_pairs,

@@ -1,4 +1,4 @@
-"""Columns by class, then two releases of pairs: all coarsely, then the strongest."""
+"""The order of releases: columns, products, parities, all pairs, then the strongest."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -80,7 +80,7 @@ from skdpgen.utils import Key, saved
 Floats = NDArray[np.float64]
 
 # ----------------------------------------------------------------------------
-# Columns by class, then two releases of pairs: all coarsely, then the strongest.
+# What the releases leave to the estimator.
 
 
 @saved("measured.pairs")
@@ -116,6 +116,9 @@ class MeasuredPairs(Measured):
         """Cells of the target, or of the column by which rows were counted."""
         return self.labels if self.stratum is None else self.cells[self.stratum]
 
+
+# ----------------------------------------------------------------------------
+# Columns by class, then two releases of pairs: all coarsely, then the strongest.
 
 FIRST_ROUND = 0.25  # of the budget of pairs
 WORTH = 0.1  # of the remaining budget; with less, columns are not counted again

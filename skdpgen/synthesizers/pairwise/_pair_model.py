@@ -179,8 +179,8 @@ class PairModel:
 
     Parameters
     ----------
-    known : ClassConditional
-        Single columns, denoised.
+    denoised : ClassConditional
+        Single columns.
     groups : sequence of CellGroups
     measured : sequence of PairRelease, default=()
     counts, stds : sequence of ndarray and of float, default=()
@@ -521,11 +521,11 @@ class PairModel:
             _set(common, places[j], places[k], finer)
             _set(is_measured, places[j], places[k], True)
         by_class: NDArray[Any] | None = None
-        class_deviations = self._class_deviations(trust)
-        if class_deviations:
+        deviations = self._class_deviations(trust)
+        if deviations:
             # single precision: it is the largest array
             by_class = np.zeros((n_classes, width, width), dtype=np.float32)
-        for (j, k, c), deviation in class_deviations.items():
+        for (j, k, c), deviation in deviations.items():
             assert by_class is not None
             _set(by_class[c], places[j], places[k], self._spread((j, k), deviation))
         singles = np.concatenate(self.singles, axis=1)

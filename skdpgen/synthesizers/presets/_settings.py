@@ -1,4 +1,4 @@
-"""Settings of a fit where parameters are None: of a generator, and of DP-GAN."""
+"""Settings where parameters are None: of a generator, of DP-GAN and of DP-DRE."""
 
 import math
 from dataclasses import dataclass, fields, replace

@@ -194,15 +194,11 @@ def one_hot(codes: NDArray[Any], sizes: Sequence[int]) -> Any:
 # the warning if such values have more than MISSING_PART of the private rows.
 MISSING_PART, SURE = 0.05, 4.0
 RARE_FACTOR = 0.2
-LEAST_EFFECTIVE = (
-    0.05  # effective number of public rows, relative to all, for no warning
-)
+LEAST_EFFECTIVE = 0.05  # least effective part of the public rows without a warning
 CODE = "code of a lens"
 MOST_NAMED = 5  # columns in the text of a warning
-HARDLY, EFFECTIVE = (
-    "values that public rows hardly have",
-    "effective number of public rows",
-)
+HARDLY = "values that public rows hardly have"
+EFFECTIVE = "effective number of public rows"
 SUPPORT_LINES = HARDLY, EFFECTIVE  # how statements begin that depend on weights
 LACKING = (
     "Private rows have values that public rows hardly have, and samples will lack: {}. "
