@@ -67,12 +67,13 @@ FINE_BINS = 256
 class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
     r"""Tabular synthesizer from histograms of columns and of pairs of columns.
 
-    Five releases: every column by class; products of the normal scores of numbers; for
-    a thirtieth of the budget, parities, which are relationships of three and more
-    columns that no pair shows; all pairs of columns, coarsely; then, with most of the
-    rest, the pairs that matter, by class. A mixture of products of columns is trained
-    on their exact moments, without sampling. Rows that it draws are moved until their
-    numbers are as correlated as the products say. It takes seconds on a CPU.
+    Up to five releases: every column by class (two, where cells are many); products of
+    the normal scores of numbers; for a thirtieth of the budget, parities, which are
+    relationships of three and more columns that no pair shows; all pairs of columns,
+    coarsely; then, with most of the rest, the pairs that matter, by class. A mixture of
+    products of columns is trained on their exact moments, without sampling. Rows that
+    it draws are moved until their numbers are as correlated as the products say. It
+    takes seconds on a CPU.
 
     For columns and pairs, rows are one-hot vectors, scaled to norm 1, without negative
     entries: one row moves the sum by at most :math:`\sqrt 2` if replaced and by 1 if

@@ -1,4 +1,4 @@
-"""How numbers are written as text, and how that is read."""
+"""How numbers and times are written as text, and how that is read."""
 
 import math
 import re

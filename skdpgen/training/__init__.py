@@ -1,4 +1,4 @@
-"""Turns a release into a generator; never sees a table."""
+"""From releases to denoised counts and trained models, and DP-SGD; sees no table."""
 
 from skdpgen.training._adversarial import (
     LOSSES,

@@ -1,4 +1,8 @@
-"""Discovery of columns without a schema: the releases before the main one."""
+"""Discovery of columns without a schema: the first release, of octaves and words.
+
+Releases of discovery are counted from this one: `_binning.py` has the second and third.
+Types of text and identifiers are released before, in `_first_look.py`.
+"""
 
 import math
 from collections.abc import Hashable, Iterable, Mapping
