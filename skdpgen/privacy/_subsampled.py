@@ -347,7 +347,7 @@ def pld_epsilon(
 
     Parameters
     ----------
-    together : tuple of SampledSteps
+    all_steps : tuple of SampledSteps
     gaussian_mu : float
         Under this adjacency.
     delta : float

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skdpgen.tables._cells import Cells
+from skdpgen.tables._cells import Cells, class_of
 from skdpgen.tables._values import Codes, Floats
 from skdpgen.utils import (
     are_whole,
@@ -46,9 +46,7 @@ class CellGroups:
 
     def encode(self, codes: Codes) -> Codes:
         """Return the groups of cells; -1 for codes that are no cell."""
-        table = np.append(self.of_cell, -1).astype(np.int64)
-        is_cell = (codes >= 0) & (codes < len(self.of_cell))
-        return np.asarray(table[np.where(is_cell, codes, -1)])
+        return class_of(self.of_cell, codes)
 
     def add_up(self, table: Floats) -> Floats:
         """Sum the last axis, cells, over groups.

@@ -133,7 +133,11 @@ def _median(values: Floats) -> float:
 
 
 class Tree(NamedTuple):
-    """A noisy histogram, and what is expected of it."""
+    """A noisy histogram, and what is expected of it.
+
+    ``is_gradual`` is for informative priors: shares then leave the prior only as far as
+    the excess over the noise.
+    """
 
     counts: Floats
     noise_std: float
@@ -142,33 +146,19 @@ class Tree(NamedTuple):
     is_gradual: bool = False
 
 
-def tree_estimate(
-    counts: Floats,
-    noise_std: float,
-    prior: Floats,
-    total: float | None = None,
-    *,
-    is_gradual: bool = False,
-) -> Floats:
-    """Denoise a histogram by halving it while the halves differ by more than noise.
+def tree_estimates(trees: Sequence[Tree]) -> list[Floats]:
+    """Denoise histograms by halving them while the halves differ by more than noise.
 
     The sum over a node of the dyadic tree has noise ``noise_std * sqrt(cells)``. If the
     halves deviate from the shares that ``prior`` expects by more than noise, the mass
-    is shared as observed; else as ``prior`` expects. ``is_gradual`` is for informative
-    priors: the shares then leave the prior only as far as the excess over the noise.
+    is shared as observed; else as ``prior`` expects. All histograms are halved at once:
+    their cells are in one array, with one place more for each.
 
     Examples
     --------
-    >>> tree_estimate(np.array([90.0, 8.0, 1.0, 1.0]), 0.0, np.ones(4)).round().tolist()
-    [90.0, 8.0, 1.0, 1.0]
-    """
-    return tree_estimates([Tree(counts, noise_std, prior, total, is_gradual)])[0]
-
-
-def tree_estimates(trees: Sequence[Tree]) -> list[Floats]:
-    """Denoise histograms as :func:`tree_estimate` does, all of them at once.
-
-    The cells of all trees are in one array, with one place more for each.
+    >>> (rows,) = tree_estimates([Tree(np.array([90.0, 8.0, 2.0]), 0.0, np.ones(3))])
+    >>> rows.round().tolist()
+    [90.0, 8.0, 2.0]
     """
     if not trees:
         return []

@@ -45,7 +45,7 @@ from skdpgen.tables import (
     worth_dividing,
 )
 from skdpgen.tables._columns import DAY
-from skdpgen.tables._line_bins import _likeliest_cell, roundest, tree_estimate
+from skdpgen.tables._line_bins import Tree, _likeliest_cell, roundest, tree_estimates
 from skdpgen.tables._values import Numbers
 
 FLOAT, INTEGER, DATETIME = Kind.FLOAT, Kind.INTEGER, Kind.DATETIME
@@ -350,6 +350,10 @@ def test_parts_have_the_rows_of_their_cell(kind, step, noise):
             ends = np.sort([np.minimum(own, known), np.maximum(own, known)], axis=0)
             inside = (sums >= ends[0] - 1e-6) & (sums <= ends[1] + 1e-6)
             assert inside[asked].all()
+
+
+def tree_estimate(*histogram, **params):
+    return tree_estimates([Tree(*histogram, **params)])[0]
 
 
 def test_the_tree_is_exact_without_noise_and_keeps_the_mass():
