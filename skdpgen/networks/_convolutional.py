@@ -64,22 +64,18 @@ class VGG(nn.Module):
     ----------
     widths : sequence of int, default=(64, 128, 256, 512, 512)
         Channels of the convolutions of each stage.
-    depths : sequence of int, default=(2, 2, 4, 4, 4)
-        How many convolutions a stage has; the default is VGG-19.
 
     Examples
     --------
-    >>> list(VGG((2, 3), (1, 1)).state_dict())
-    ['features.0.weight', 'features.0.bias', 'features.3.weight', 'features.3.bias']
+    >>> list(VGG((1, 2, 3, 4, 5)).state_dict())[:4]
+    ['features.0.weight', 'features.0.bias', 'features.2.weight', 'features.2.bias']
     """
 
-    def __init__(
-        self, widths: Sequence[int] = VGG_WIDTHS, depths: Sequence[int] = DEPTHS
-    ) -> None:
+    def __init__(self, widths: Sequence[int] = VGG_WIDTHS) -> None:
         super().__init__()
         layers: list[nn.Module] = []
         before = 3
-        for width, depth in zip(widths, depths, strict=True):
+        for width, depth in zip(widths, DEPTHS, strict=True):
             for _ in range(depth):
                 layers += [convolution(before, width, 3, None), nn.ReLU()]
                 before = width

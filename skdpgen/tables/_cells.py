@@ -459,7 +459,7 @@ def are_classes(of_class: object) -> bool:
     return of_class is None or are_whole(of_class, -1)
 
 
-def class_of(of_class: Codes, labels: Codes) -> Codes:
+def class_of(of_class: NDArray[np.integer[Any]], labels: Codes) -> Codes:
     """Return the counted class of each label; -1 for a label that is no class.
 
     Examples

@@ -26,7 +26,7 @@ from skdpgen.synthesizers.embedding import (
     RowKernel,
     pooling_of,
 )
-from skdpgen.synthesizers.gaussian import check_lens, encoder
+from skdpgen.synthesizers.gaussian import check_lens, encode_images
 from skdpgen.synthesizers.models import (
     CodesModel,
     Denoised,
@@ -65,7 +65,6 @@ GameModel = TableModel | ImageModel | CodesModel
 # ----------------------------------------------------------------------------
 # Images as codes of a public lens, for a game among codes.
 
-AT_ONCE = 1024  # images that go through the lens together
 REACH = 8.0  # largest code, in standard deviations, if all codes have norm 1
 
 
@@ -107,21 +106,9 @@ class CodesKernel(ImageKernel):
         return min(REACH / math.sqrt(self.width), 1.0)
 
     def rows_of(self, batch: EncodedBatch) -> NDArray[np.float32]:
-        """Return the codes of a batch; images go through the lens only once.
-
-        All batches have one shape: the last one is filled up with black images. Else
-        rounding, and so the code of an image, would depend on how many images are
-        beside it.
-        """
-        encode = encoder(self.lens, self.layout.size)
-        images = batch.parts[Key.PIXELS]
-        codes = np.empty((len(images), self.width), dtype=np.float32)
-        for start in range(0, len(images), AT_ONCE):
-            chunk = as_pixels(images[start : start + AT_ONCE])
-            padded = np.zeros((AT_ONCE, chunk.shape[1]))
-            padded[: len(chunk)] = chunk
-            codes[start : start + len(chunk)] = encode(padded)[: len(chunk)]
-        return codes
+        """Return the codes of a batch; images go through the lens only once."""
+        pixels = as_pixels(batch.parts[Key.PIXELS])
+        return encode_images(self.lens, self.layout.size, pixels).astype(np.float32)
 
     def inputs(self, rows: Any) -> Any:
         """Return codes unchanged: `rows_of` has done the work."""

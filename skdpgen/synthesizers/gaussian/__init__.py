@@ -8,6 +8,7 @@ from skdpgen.synthesizers.gaussian._kinds import (
 from skdpgen.synthesizers.gaussian._lens_map import (
     Pictures,
     check_lens,
+    encode_images,
     encoder,
 )
 from skdpgen.synthesizers.gaussian._measured import MeasuredMixture
@@ -27,6 +28,7 @@ __all__ = [
     "TableCopula",
     "check_lens",
     "choose_augmentation",
+    "encode_images",
     "encoder",
     "given_augmentation",
     "vote_share",

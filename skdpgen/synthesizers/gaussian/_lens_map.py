@@ -133,6 +133,22 @@ def encoder(
     return encode
 
 
+def encode_images(lens: Lens, shape: Shape, pixels: NDArray[Any]) -> Floats:
+    """Return the codes of images, public or private, (n, n_latent).
+
+    All batches have one shape: the last one is filled up with black images. Else
+    rounding, and so the code of an image, would depend on how many are beside it.
+    """
+    encode = encoder(lens, shape)
+    codes = np.empty((len(pixels), int(lens.n_latent(shape))))
+    for start in range(0, len(pixels), AT_ONCE):
+        chunk = pixels[start : start + AT_ONCE]
+        padded = np.zeros((AT_ONCE, pixels.shape[1]))
+        padded[: len(chunk)] = chunk
+        codes[start : start + len(chunk)] = encode(padded)[: len(chunk)]
+    return codes
+
+
 def check_lens(lens: Lens, shape: Shape) -> None:
     """Encode and decode a black image, so that a bad lens fails before any release."""
     black = np.zeros((1, int(np.prod(shape))))

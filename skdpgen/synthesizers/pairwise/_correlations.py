@@ -34,7 +34,6 @@ from skdpgen.training import (
 # by more than noise.
 
 Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 SHARES = (0.04, 0.2)  # least and largest fraction of the budget of pairs
 FEWEST_CELLS = 5  # of a column that takes part
 LEAST_SPREAD = 0.95  # of its scores: below, most rows share a few of its cells

@@ -5,9 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from skdpgen.privacy import (
     Ledger,
     OneHot,
@@ -76,8 +73,6 @@ from skdpgen.synthesizers.pairwise._two_levels import (
 from skdpgen.tables import CellGroups, Cells
 from skdpgen.training import ClassConditional
 from skdpgen.utils import Key, saved
-
-Floats = NDArray[np.float64]
 
 # ----------------------------------------------------------------------------
 # What the releases leave to the estimator.

@@ -25,7 +25,7 @@ from skdpgen.synthesizers.embedding import (
     MeasuredEmbedding,
     PointRows,
 )
-from skdpgen.synthesizers.gaussian import Pictures
+from skdpgen.synthesizers.gaussian import Pictures, encode_images
 from skdpgen.synthesizers.models import PublicItems, RatioModel, single_columns
 from skdpgen.synthesizers.opening import (
     Fitting,
@@ -35,7 +35,7 @@ from skdpgen.synthesizers.opening import (
     steps_share,
 )
 from skdpgen.synthesizers.presets import RatioSettings
-from skdpgen.synthesizers.ratio._public_codes import PublicCodes, encode_images
+from skdpgen.synthesizers.ratio._public_codes import PublicCodes
 from skdpgen.tables import (
     CategoryCells,
     Cells,

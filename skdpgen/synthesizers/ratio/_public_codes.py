@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from skdpgen.lenses import CosineLens, Lens, lens_of
 from skdpgen.lenses._lens_of import LensLike
 from skdpgen.synthesizers.adversarial import has_images, public_pair
-from skdpgen.synthesizers.gaussian import check_lens, encoder
+from skdpgen.synthesizers.gaussian import check_lens, encode_images, encoder
 from skdpgen.synthesizers.models import PublicItems, label_codes, target_codes
 from skdpgen.synthesizers.opening import Fitting, Opening
 from skdpgen.tables import (
@@ -27,7 +27,6 @@ from skdpgen.utils import Rows
 Floats = NDArray[np.float64]
 COEFFICIENTS = 64  # of a cosine transform: fewer codes share less noise
 PIXELS = "pixels"  # the lens of a discriminator of images themselves
-AT_ONCE = 1024  # images that go through the lens together
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,22 +95,6 @@ class PublicCodes:
                 "Got labels of which none is; leave them out."
             )
         return np.asarray(has_label / has_label.sum())
-
-
-def encode_images(lens: Lens, size: tuple[int, int, int], pixels: Floats) -> Floats:
-    """Return codes of images, in batches of one shape.
-
-    All batches have one shape, so that rounding, and so the code of an image, does not
-    depend on how many images there are.
-    """
-    encode = encoder(lens, size)
-    parts = []
-    for start in range(0, len(pixels), AT_ONCE):
-        padded = np.zeros((AT_ONCE, pixels.shape[1]))
-        chunk = pixels[start : start + AT_ONCE]
-        padded[: len(chunk)] = chunk
-        parts.append(encode(padded)[: len(chunk)])
-    return np.concatenate(parts)
 
 
 def check_public_data(
