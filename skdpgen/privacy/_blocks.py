@@ -173,6 +173,7 @@ class Histograms:
         unlabelled = (labels < 0) | (labels >= n_classes)
         of_rows = np.where(unlabelled, n_classes, labels)
         # codes outside go to one more cell of their column, which is cut off below
+        codes = codes.astype(np.int64, copy=False)  # smaller types may not hold it
         columns = [
             np.where((codes[:, j] < 0) | (codes[:, j] >= size), size, codes[:, j])
             for j, size in enumerate(self.sizes)
