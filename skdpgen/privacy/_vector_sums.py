@@ -473,6 +473,7 @@ def _double(values: RowVectors) -> torch.Tensor:
 # Sums of rows' gradients; layers that come as factors are summed unformed.
 
 Layer = int | tuple[int, int]  # entries of a vector, or lengths of both factors
+VANISHING = 2.0**-510  # norm of an entry whose square is 0 in float64: it is below
 ROUNDING = 2.0**-50  # of an inner product, for each of its terms: four times what it is
 
 
@@ -486,14 +487,16 @@ class Layers:
 
     *Bound.* With all numbers in float64, the squared norm of a row is
     :math:`\sum_l \|g_l\|^2`, and of factors :math:`\|g_l\|^2 = \sum_{t,t'} (u_t^\top
-    u_{t'}) (v_t^\top v_{t'})`, of unit vectors times their norms, so that no square
-    vanishes or overflows. Terms of this sum may cancel, and what rounding leaves of
+    u_{t'}) (v_t^\top v_{t'})`. Terms of this sum may cancel, and what rounding leaves of
     them may then be too small; so :math:`r (\sum_t \|u_t\| \|v_t\|)^2` is added, where r
-    is above the relative error of any term. What comes out is at least the squared norm
-    up to the rounding of a sum of squares, for which every row is made shorter
-    (``below``), and the row is divided by its root over C if that is above 1. A row with an entry, or
-    a norm, that is not finite becomes zero. Hence a row that joins or leaves moves the
-    sum by at most C, independently of what ``per_row`` returns.
+    is above the relative error of any term. A product below :math:`2^{-1022}` may vanish,
+    which takes less than :math:`w = 2^{-510}` times the root of its length off the norm of
+    a vector. So w is added to norms, and :math:`(w_u \sum_t \|v_t\|)^2 + (w_v \sum_t
+    \|u_t\|)^2` to the sum. What comes out is at least the squared norm up to the rounding
+    of a sum of squares, for which every row is made shorter (``below``), and the row is
+    divided by its root over C if that is above 1. A row with an entry, or a norm, that is
+    not finite becomes zero. Hence a row that joins or leaves moves the sum by at most C,
+    independently of what ``per_row`` returns.
 
     Parameters
     ----------
@@ -586,24 +589,18 @@ def _squared_norms(part: tuple[torch.Tensor, ...], bound: float) -> torch.Tensor
     """Return squared norms of a layer in units of the bound, rounded up."""
     if len(part) == 1:
         return (_layer_norms(part[0]) / bound).square()
-    (u, a), (v, b) = map(_directions, part)
-    lengths = a / bound * b  # of the product at each place
-    total = lengths.sum(dim=1)
+    u, v = part
+    lost_u, lost_v = (VANISHING * math.sqrt(factor.shape[2]) for factor in part)
+    a, b = _layer_norms(u) + lost_u, _layer_norms(v) + lost_v
+    lengths = (a / bound * b).sum(dim=1)  # of the product at each place
     if u.shape[1] == 1:
-        return total.square()
-    cosines = (u @ u.mT) * (v @ v.mT)
-    exact = (lengths[:, :, None] * cosines * lengths[:, None]).sum(dim=(1, 2))
+        return lengths.square()
+    exact = ((u @ u.mT) / bound**2 * (v @ v.mT)).sum(dim=(1, 2))
     rounding = ROUNDING * (u.shape[2] + v.shape[2] + u.shape[1] ** 2)
-    return exact.clamp_min(0.0) + rounding * total.square()
-
-
-def _directions(rows: torch.Tensor) -> Factor:
-    """Return vectors of norm 1, and norms; no square of an entry vanishes.
-
-    A short u beside a long v may form a product that is longer than the bound.
-    """
-    norms = _norms(rows.flatten(0, 1)).view(rows.shape[:2])
-    return rows / torch.where(norms > 0, norms, 1.0)[:, :, None], norms
+    of_u = (lost_u / bound + VANISHING) * b.sum(dim=1)
+    of_v = lost_v / bound * a.sum(dim=1)
+    vanished = of_u.square() + of_v.square()
+    return exact.clamp_min(0.0) + rounding * lengths.square() + vanished
 
 
 def _add_layer(

@@ -38,7 +38,7 @@ def by_hand(block, codes, labels):
 def test_each_row_is_in_one_cell_of_a_histogram_or_in_none(block, dtype):
     limits = np.iinfo(dtype)
     first = [code for code in (-1, 0, 2, 3) if limits.min <= code]
-    second = [code for code in (-128, -1, 0, 100, 199, 200, 255)]
+    second = (-128, -1, 0, 100, 199, 200, 255)
     second = [code for code in second if limits.min <= code <= limits.max]
     rows = list(product(first, second, first, (-1, 0, 1, 2)))
     codes = np.array([row[:3] for row in rows], dtype=dtype)

@@ -80,6 +80,22 @@ def test_a_short_factor_beside_a_long_one_is_clipped(places):
     assert np.linalg.norm(summed([(u, v)], block)) <= 1e-12
 
 
+@pytest.mark.parametrize("bound", [1e-99, 1e-6, 1.0, 1e99])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numbers that overflow
+def test_no_scales_of_two_factors_take_a_row_beyond_the_bound(bound):
+    rng = np.random.default_rng(3)
+    for _ in range(150):
+        places, n_slopes, n_inputs = rng.integers(1, 4, 3)
+        exponents = rng.choice([-310, -170, -155, -60, 0, 60, 145, 153], 2)
+        u, v = (
+            rng.normal(size=(1, places, n))
+            * 10.0 ** (exponent + rng.uniform(-5, 5, (1, places, 1)))
+            for n, exponent in zip((n_slopes, n_inputs), exponents, strict=True)
+        )
+        block = Layers(((int(n_slopes), int(n_inputs)),), bound=bound)
+        assert np.linalg.norm(summed([(u, v)], block) / bound) <= 1.0
+
+
 @settings(max_examples=200, deadline=None)
 @given(
     st.lists(
