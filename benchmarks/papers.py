@@ -64,7 +64,7 @@ class Place:
     best : bool
         Whether a number is the highest of all releases instead of their mean.
     selected : bool
-        Whether scores are those of the protocol "selected".
+        Whether scores are those of the protocol "selected"; of what was scored by it.
     digits : int
     of : str
         The table of the paper whose lines these are, if it has another name.
@@ -397,6 +397,8 @@ def tabulate_place(place: Place, printed: pd.DataFrame, numbers: pd.DataFrame) -
     )
     if place.epsilons:
         theirs = theirs[theirs["method"].isin(ours["method"])]
+    if place.selected:
+        theirs = theirs.merge(ours[["data", "method"]].drop_duplicates())
     shown = pd.concat([theirs.assign(source=PRINTED), values], ignore_index=True)
     shown["epsilon"] = shown["epsilon"].map(written_epsilon)
     cells: dict[Any, dict[Any, str]] = {}

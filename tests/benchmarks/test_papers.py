@@ -121,6 +121,10 @@ def test_scores_of_chosen_classifiers_stand_in_tables_of_their_own():
         "| theirs, real | .900 | .800 |  |",
         "| theirs, M, 1 | .750 |  | .700 |",
     ]
+    assert lines_of(rows[:2], replace(PLACE, selected=True))[2:4] == [
+        "| theirs, M, 1 | .750 | .700 |",
+        "",
+    ]
 
 
 def test_the_highest_of_all_releases():
