@@ -175,7 +175,7 @@ def test_real_and_synthetic_images_have_one_size(shape):
 
 def test_numbers_are_no_target_of_images():
     y = np.arange(200) % 2
-    with pytest.raises(ValueError, match="Images, .* are scored by classes"):
+    with pytest.raises(ValueError, match=r"Images, .* are scored by classes"):
         SyntheticUtility().evaluate((noise(), y), noise(), y.astype(float))
     asked = SyntheticUtility(classifiers=["lda"], task="classification")
     scores = asked.evaluate((noise(), y), noise(), y.astype(float))
