@@ -13,6 +13,7 @@ from skdpgen.datasets import load_example
 from skdpgen.lenses import lens_of
 from skdpgen.networks import CellsHead
 from skdpgen.networks import Discriminator as DiscriminatorNetwork
+from skdpgen.synthesizers.adversarial import _game
 from skdpgen.synthesizers.adversarial._game import (
     PAID,
     CodesKernel,
@@ -201,6 +202,21 @@ def test_public_images_begin_the_game(has_labels):
     report = synth.fit(DIGITS[300:], LABELS[300:], public_data=public).privacy_
     assert "300 public images: taken as public" in str(report)
     assert synth.sample(5)[0].shape == (5, 8, 8)
+
+
+def test_a_generator_learns_of_public_rows_at_a_rate_that_teaches_it(monkeypatch):
+    # the paper of DP-GAN-FT fine-tunes at 1e-6, and trains before at another rate
+    rates = []
+
+    def noted(*args, **kwargs):
+        rates.append(args[5].learning_rate)
+        return play(*args, **kwargs)
+
+    monkeypatch.setattr(_game, "play", noted)
+    for rate in (1e-6, 5e-3):
+        synth = made(DPGANSynthesizer, **FEW | {"learning_rate": rate})
+        synth.fit(X_EXAMPLE[300:], Y_EXAMPLE[300:], public_data=X_EXAMPLE[:300])
+    assert rates == [1e-3, 1e-6, 5e-3, 5e-3]
 
 
 @pytest.mark.parametrize(

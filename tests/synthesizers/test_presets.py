@@ -623,6 +623,7 @@ def test_presets_have_the_rows_of_table_4(row):
         assert generator.n_latent == n_latent
         assert generator.batch_size == n_rows
         assert generator.learning_rate == critic.learning_rate
+    assert tuned.generator.pooling == 1  # the critic sees images as they are
 
 
 def test_other_epsilons_have_the_row_of_the_next_larger_one():

@@ -480,7 +480,9 @@ def public_pair(public_data: Any) -> tuple[Any, Any]:
 # ----------------------------------------------------------------------------
 # A generator trained against a discriminator that sees rows by DP-SGD.
 
-PUBLIC_RATE = 1e-3  # learning rate of the discriminator on public rows: no noise
+# Learning rate of the discriminator on public rows, which have no noise, and the least
+# one of the generator there: that of the papers' fine-tuning, 1e-6, teaches it nothing.
+PUBLIC_RATE = 1e-3
 QUIET = 0.1  # noise of a step, in clipping norms, above which steps get shorter
 WARM_UP = 200  # steps of a generator of images towards released means; free
 
@@ -602,7 +604,7 @@ def train_adversarially(
             public_descent,
             view,
             classes,
-            rules,
+            replace(rules, learning_rate=max(rules.learning_rate, PUBLIC_RATE)),
             n_steps=settings.public_iter,
             anchor=anchor,
             rng=rng,

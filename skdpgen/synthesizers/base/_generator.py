@@ -210,7 +210,8 @@ class Discriminator(BaseEstimator):  # type: ignore[misc]
     steps_per_generator_step : int or None, default=None
         Of DP-GAN: steps for each step of the generator. None is 2, and 1 for images.
     public_iter : int, default=1000
-        Of ``DPGANSynthesizer(algorithm="finetune")``: steps on public rows before.
+        Of ``DPGANSynthesizer(algorithm="finetune")``: steps on public rows before, at a
+        learning rate of 0.001, which is the least of the generator's there.
 
     See Also
     --------
