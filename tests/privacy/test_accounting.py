@@ -23,6 +23,7 @@ from skdpgen.privacy._accounting import (
     gaussian_mu,
 )
 from skdpgen.privacy._budget import Adjacency
+from skdpgen.privacy._sensitivity import WithSquares
 from skdpgen.privacy._subsampled import (
     ORDERS,
     SampledSteps,
@@ -310,3 +311,18 @@ def test_noise_multiplier_at_the_ends():
 def test_bad_parameters(call, match):
     with pytest.raises(ValueError, match=match):
         call()
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "part"), [(10, 0.93), (3, 0.87), (1, 0.81), (0.1, 0.68)]
+)
+def test_both_moments_of_dp_mge_as_printed_keep_the_budget(epsilon, part):
+    # equation 1 adds the noise of the whole budget to each of the two means of codes
+    # and of their squares, by a conversion of Rényi divergences, and sensitivity 2 / n
+    log = 2.0 * math.log(1.0 / DELTA)
+    sigma = (math.sqrt(log + 2.0 * epsilon) + math.sqrt(log)) / (2.0 * epsilon)
+    mu = WithSquares(1.0).replace() / (2.0 * sigma)
+    assert mu / gaussian_mu(epsilon, DELTA) == pytest.approx(part, abs=0.005)
+    one, other = np.array([[0.966, 0.259], [-0.259, -0.966]])  # the bound is reached
+    moved = math.hypot(*(one - other), *(one**2 - other**2))
+    assert moved == pytest.approx(WithSquares(1.0).replace(), rel=1e-3)
