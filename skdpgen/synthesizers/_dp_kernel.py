@@ -102,15 +102,17 @@ class DPKernelSynthesizer(EmbeddingSynthesizer):
         Of the Gaussians, whose mean is the kernel. Pixels and the ranks of numbers are
         from 0 to 1, and two categories have distance 1. None is (0.3, 1, 3) for tables,
         and for images 0.18 times the root of the number of pixels after pooling, 2.5
-        for 14 x 14 (paper: 0.5, 1, 2, 4, 8).
+        for 14 x 14 (code of the paper: 0.5, 1, 2, 4, 8).
     n_features : int, default=4000
-        Cosines and sines of "one_shot"; even (paper: 10,000).
+        Cosines and sines of "one_shot", which the paper has not; even (preset:
+        10,000, those of DP-MERF).
     sampling_rate : float, default=0.1
-        Of "per_step": probability that a step samples a row (paper: 0.001).
+        Of "per_step": probability that a step samples a row (paper: 0.001, and 0.01
+        of a generator for each class).
     feature_norm : float or None, default=None
         Of "one_shot", for tables: the norm fraction of cosines and sines, in (0, 1].
         None is 0.1, or 0.02 if relationships would not exceed the noise because of few
-        rows, many classes or a small epsilon, which are public (paper: 1, which counts
+        rows, many classes or a small epsilon, which are public (preset: 1, which counts
         no cells).
     generator : Generator or None, default=None
         Layers, training steps and other settings of the generator; None has their
