@@ -6,6 +6,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.dummy import DummyClassifier
+from sklearn.metrics import accuracy_score, make_scorer
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import Pipeline
 
 from skdpgen import (
     Chunks,
@@ -16,6 +21,7 @@ from skdpgen import (
     all_synthesizers,
 )
 from skdpgen.exceptions import SchemaError, SchemaWarning
+from skdpgen.synthesizers.base import _synthesizer
 from skdpgen.tables import Boolean, Categorical, Datetime, Integer, Numeric, Schema
 
 RNG = np.random.default_rng(0)
@@ -217,3 +223,42 @@ def test_text_that_a_dtype_of_numbers_cannot_hold_is_explained():
     synth = DPIndependentSynthesizer(schema={"p": Categorical(["a", "b"])})
     with pytest.warns(SchemaWarning, match="Its dtype holds no text"):
         synth.fit(table)
+
+
+# ------------------------------------------------------------- scores of predictions
+
+
+@pytest.mark.parametrize(
+    "scoring", ["accuracy", ["accuracy", "roc_auc"], make_scorer(accuracy_score)]
+)
+def test_a_search_by_predictions_reads_no_row(scoring, monkeypatch):
+    monkeypatch.setattr(_synthesizer, "open_rows", lambda *_, **__: never())
+    refit = "accuracy" if isinstance(scoring, list) else True
+    for synth in (DPIndependentSynthesizer(), Pipeline([("s", DPGANSynthesizer())])):
+        search = GridSearchCV(synth, {}, scoring=scoring, cv=2, refit=refit)
+        with pytest.raises(ValueError, match=r"scoring must be a function of sampled"):
+            search.fit(X[["age"]], X["left"])
+        search.set_params(error_score="raise")
+        with pytest.raises(TypeError, match=r"SyntheticUtility\(\).*make_scorer"):
+            search.fit(X[["age"]], X["left"])
+
+
+class OnSampledRows(ClassifierMixin, BaseEstimator):
+    """A classifier that is trained on synthetic rows."""
+
+    def fit(self, X, y):
+        synth = DPIndependentSynthesizer(
+            50.0, schema={"age": Integer(0, 120)}, classes=[False, True], random_state=0
+        ).fit(X, y)
+        self.model_ = DummyClassifier().fit(*synth.sample(100))
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict(self, X):
+        return self.model_.predict(X)
+
+
+def test_a_classifier_that_samples_is_scored_by_predictions():
+    scorer, estimator = make_scorer(accuracy_score), OnSampledRows()
+    scores = cross_val_score(estimator, X[["age"]], X["left"], scoring=scorer, cv=2)
+    assert np.isfinite(scores).all()

@@ -3,9 +3,11 @@
 Everything here reads types and column names, which are public, and no value of X.
 """
 
+import sys
 from collections.abc import Iterator
 from io import IOBase
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pandas as pd
@@ -23,6 +25,7 @@ def check_call(estimator: Any, X: Any, y: Any) -> None:
     X, y : what `fit` got
     """
     _check_parameters(estimator)
+    _check_scorers()
     _check_rows(X)
     if isinstance(y, str) and not is_source(X):
         names = list(getattr(X, "columns", ()))
@@ -65,6 +68,30 @@ def _check_parameters(estimator: Any) -> None:
             raise TypeError(
                 f"{part} must be a {name} or None. Got the class: say "
                 f"`{part}={name}()`."
+            )
+
+
+def _check_scorers() -> None:
+    """Raise in a search or cross-validation whose scores need predictions.
+
+    scikit-learn asks for them after the fit, and a failed score is NaN. So all fits
+    would use their budget, the refit included, for no score. It tells the estimator
+    nothing of the scorer before, so this reads it from the call that is running.
+    """
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and frame.f_code.co_name != "_fit_and_score":
+        frame = frame.f_back
+    if frame is None:
+        return
+    scorer, model = frame.f_locals.get("scorer"), frame.f_locals.get("estimator")
+    for one in getattr(scorer, "_scorers", {"": scorer}).values():
+        methods = getattr(one, "_response_method", ())  # of a name, or `make_scorer`
+        methods = (methods,) if isinstance(methods, str) else methods
+        if methods and not any(hasattr(model, method) for method in methods):
+            raise TypeError(
+                "scoring must be a function of sampled rows, such as "
+                "`SyntheticUtility()`: a synthesizer predicts nothing, so each score "
+                f"would be NaN after a fit that costs epsilon. Got {one!r}."
             )
 
 
