@@ -1,5 +1,6 @@
 """Columns from and to a Table Schema of Frictionless Data, versions 1 and 2."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -65,10 +66,17 @@ READ = {
     *("constraints", "categories", "categoriesOrdered", "missingValues", OWN),
     *("decimalChar", "groupChar", "bareNumber", "trueValues", "falseValues"),
 }
-CONSTRAINTS = {
-    *("required", "unique", "minimum", "maximum", "enum", "pattern"),
-    *("exclusiveMinimum", "exclusiveMaximum"),
+ENDS = {*BOUNDS, "exclusiveMinimum", "exclusiveMaximum"}
+CONSTRAINTS = {"required", "unique", "enum", "pattern", *ENDS}
+KEYS = {  # of the whole table, likewise
+    *("fields", "primaryKey", "foreignKeys", "uniqueKeys", "missingValues", OWN),
+    *("$schema", "fieldsMatch", "name", "title", "description", "rdfType"),
 }
+
+MISSING = (
+    "missingValues, which are missing in described columns, and values of those that "
+    "are discovered"
+)
 
 # ----------------------------------------------------------------------------
 # From a Table Schema.
@@ -112,14 +120,8 @@ def columns_of_frictionless(
         left_out.add("primaryKey", keys)
     for key in ("foreignKeys", "uniqueKeys"):
         left_out.add(key, [key] * bool(content.get(key)))
-    words = sorted(
-        {text for text in missing if text and read_number(text) != read_number(text)}
-    )
-    left_out.add(
-        "missingValues, which are missing in described columns, and values of those "
-        "that are discovered",
-        list(map(repr, words)),
-    )
+    left_out.add(MISSING, _words(missing))
+    left_out.add("keys", [repr(key) for key in content if key not in KEYS])
     own = content.get(OWN, {})
     if not isinstance(own, Mapping):
         raise SchemaError(f"{OWN!r} of the {WHAT} must be an object. Got {own!r}.")
@@ -179,9 +181,13 @@ def read_field(
     name = field["name"]
     where = f"Field {name!r} of the {WHAT}"
     column, notes = _standard(where, field, missing, is_key=is_key)
+    if not hasattr(column, "lower"):
+        limits = field.get("constraints", {})
+        notes += [f"the constraint {key!r}" for key in limits if key in ENDS]
     own = field.get(OWN)
     if own is None:
-        return column, notes
+        words = _words(_texts(field.get("missingValues", [])))
+        return column, notes + [f"{MISSING}: {', '.join(words)}"] * bool(words)
     if not isinstance(own, Mapping):
         raise SchemaError(f"{where}, {OWN}: must be an object. Got {own!r}.")
     content = dict(own) if "type" in own else column_to_dict(column) | dict(own)
@@ -215,10 +221,12 @@ def _standard(
     is_unique = is_key or flag_of(where, limits, "unique", default=False)
     if kind in ("string", "integer", "any") and values is None and is_unique:
         return _identifier(limits, notes)
-    if kind == "string" and form in PERSONAL and values is None:
-        return Regenerate(f"{form}-{{i}}"), notes
     if "pattern" in limits:
         notes.append("the constraint 'pattern'")
+    if kind == "string" and form in PERSONAL and values is None:
+        return Regenerate(f"{form}-{{i}}"), notes
+    if is_unique:
+        notes.append("that all values differ")
     if kind == "boolean":
         return _boolean(where, field, values, nullable), notes
     if values is not None:
@@ -356,6 +364,18 @@ def _texts(values: Any) -> list[str]:
         str(value.get("value") if isinstance(value, Mapping) else value)
         for value in entries
     ]
+
+
+def _words(missing: Sequence[str]) -> list[str]:
+    """Return the missing values that are no numbers, for a warning.
+
+    Examples
+    --------
+    >>> _words(["", "NA", "-99"])
+    ["'NA'"]
+    """
+    texts = sorted(set(missing) - {""})
+    return [repr(text) for text in texts if math.isnan(read_number(text))]
 
 
 def _codes(missing: Sequence[str]) -> list[Any]:

@@ -30,12 +30,13 @@ from skdpgen.tables._columns import (
     schema_toml,
     with_origin,
 )
-from skdpgen.tables._descriptors import Source as Descriptor
 from skdpgen.tables._descriptors import (
+    LeftOut,
     take_out_target,
     with_target,
     write_json,
 )
+from skdpgen.tables._descriptors import Source as Descriptor
 from skdpgen.tables._encoder import read_target
 from skdpgen.tables._frames import pandas_kind, read_table
 from skdpgen.tables._frictionless import (
@@ -148,6 +149,7 @@ FLAGS = {
 }
 Source = str | Path | Frame  # a CSV file, or a data frame
 SHOWN = "name, type, lower, upper, decimals, categories, nullable, format"
+FOR_PEOPLE = {"description", "title", "label", "unit", "comment", "note", "notes"}
 
 
 def read_dictionary(table: Source) -> dict[str, Column]:
@@ -156,6 +158,10 @@ def read_dictionary(table: Source) -> dict[str, Column]:
     Raises an error that names the row, counted from 1 below the header, and the entry.
     """
     content = _read(table)
+    known = {"name", "type", *READERS, *FOR_PEOPLE}
+    left_out = LeftOut()
+    left_out.add("columns", [repr(name) for name in content if name not in known])
+    left_out.warn("Not everything in the data dictionary fits a schema. Left out:")
     columns: dict[str, Column] = {}
     for number, row in enumerate(content.to_dict("records"), start=1):
         name = _text(row.get("name"))
@@ -539,7 +545,8 @@ class Schema:
             Ordinal, Boolean, Datetime, Drop, Regenerate, or a usual name of these, as
             int or date), and those that it needs of ``lower``, ``upper``, ``decimals``,
             ``categories`` (separated by ``|``), ``nullable``, ``format``, ``parse``,
-            ``resolution`` and ``template``. Others are not read.
+            ``resolution`` and ``template``. Others are named in an
+            :class:`InterchangeWarning`, except for descriptions, units and notes.
         target : str or None, default=None
             Name of the row that describes y.
 

@@ -93,6 +93,8 @@ def columns_of_sdv(
             raise SchemaError(f"'tables' of {WHAT} must be an object of tables.")
         table, entry = chosen_table(content["tables"], table, WHAT)
         left_out.add("relationships", _relationships(content, table))
+        keys = {"tables", "relationships", "METADATA_SPEC_VERSION"}
+        left_out.add("keys", [repr(key) for key in content if key not in keys])
     else:
         entry = content
     if not isinstance(entry, Mapping) or not isinstance(entry.get("columns"), Mapping):

@@ -13,7 +13,7 @@ from skdpgen import (
     Ordinal,
     Schema,
 )
-from skdpgen.exceptions import SchemaError, SchemaWarning
+from skdpgen.exceptions import InterchangeWarning, SchemaError, SchemaWarning
 from skdpgen.tables import Drop, Regenerate, read_table
 from tests.synthesizers._tables import assert_obeys
 
@@ -88,6 +88,15 @@ def test_what_is_left_open_is_left_to_discovery():
     table["lower"] = ["", 0, ""]
     schema = Schema.from_dictionary(table)
     assert list(schema.known().columns) == ["b", "c"]
+
+
+def test_columns_that_are_not_read_are_named():
+    names = ["name", "type", "Minimum", "maximum", "Description"]
+    table = pd.DataFrame([("age", "int", 0, 120, "in years")], columns=names)
+    with pytest.warns(InterchangeWarning, match=r": 'minimum', 'maximum'\.") as caught:
+        schema = Schema.from_dictionary(table)
+    assert schema.columns == {"age": Integer()}
+    assert caught[0].filename == __file__
 
 
 WRONG = {

@@ -658,3 +658,45 @@ def test_formats_are_recognised_by_content():
     assert format_of(PACKAGE) == format_of(field()) == "frictionless"
     assert format_of(RULED.to_dict()) == format_of({}) == "skdpgen"
     assert format_of(RULED.to_frictionless()) == "frictionless"
+
+
+# ------------------------------------------------- nothing is left out in silence
+
+LEFT_OUT = {  # a field, and what the warning names
+    "text with a bound": (
+        {"type": "string", "constraints": {"minimum": "b", "enum": ["a", "b"]}},
+        "the constraint 'minimum'",
+    ),
+    "a truth value with bounds": (
+        {"type": "boolean", "constraints": {"exclusiveMaximum": 1}},
+        "the constraint 'exclusiveMaximum'",
+    ),
+    "days that differ": (
+        {"type": "date", "constraints": {"unique": True}},
+        "that all values differ",
+    ),
+    "a pattern of addresses": (
+        {"type": "string", "format": "email", "constraints": {"pattern": "a.*"}},
+        "the constraint 'pattern'",
+    ),
+    "words of one field that are missing": (
+        {"type": "string", "missingValues": ["", "-"]},
+        "missingValues",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LEFT_OUT)
+def test_what_a_column_type_cannot_hold_is_named(name):
+    field, lost = LEFT_OUT[name]
+    _, said = quietly(Schema.from_frictionless, {"fields": [{"name": "a"} | field]})
+    assert f"Left out: field 'a': {lost}" in said
+
+
+def test_unknown_keys_of_a_whole_file_are_named():
+    content = {"fields": [{"name": "a", "type": "boolean"}], "title": "A", "rows": 9}
+    _, said = quietly(Schema.from_frictionless, content)
+    assert said.endswith("Left out: keys: 'rows'.")
+    content = {"tables": {"t": {"columns": {"a": {"sdtype": "boolean"}}}}, "rows": 9}
+    _, said = quietly(Schema.from_sdv, content)
+    assert said.endswith("Left out: keys: 'rows'.")
