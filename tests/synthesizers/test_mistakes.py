@@ -197,6 +197,8 @@ NEVER = {
     "whole numbers of times": (DAY, Integer(0, 9)),
     "numbers of times": (DAY.dt.tz_localize("UTC"), Numeric(0, 9)),
     "truth values of times": (DAY, Boolean()),
+    "categories of times": (DAY, Categorical(["2020-01-01"])),
+    "times that are categories": (DAY.astype("category"), Categorical([DAY[0]])),
 }
 
 
@@ -216,6 +218,14 @@ def test_times_of_a_target_are_no_numbers():
         synth = DPIndependentSynthesizer(schema=schema, task="regression")
         with pytest.raises(SchemaError, match="The target must be described by what"):
             synth.fit(pd.DataFrame({"q": NUMBER}), values)
+
+
+@pytest.mark.parametrize("classes", [None, list(DAY[:2])])
+def test_times_are_no_labels(classes):
+    synth = DPIndependentSynthesizer(task="classification", classes=classes)
+    with pytest.raises(TypeError, match=r"y of a classification .* Got times; convert"):
+        synth.fit(pd.DataFrame({"q": NUMBER}), DAY)
+    assert not hasattr(synth, "privacy_")
 
 
 def test_text_that_a_dtype_of_numbers_cannot_hold_is_explained():

@@ -412,6 +412,11 @@ def _check_something_is_left(schema: Schema, layout: Layout | ImageLayout) -> No
 def _task(task: str, target: Layout | None) -> str | None:
     if target is None:
         return None
+    if task == "classification" and target.kinds[0] is Kind.DATETIME:
+        raise TypeError(
+            "y of a classification must hold labels. Got times; convert y and the "
+            "classes to text, or set `task='regression'`."
+        )
     if task != "auto":
         return task
     is_number = target.kinds[0] in (Kind.FLOAT, Kind.DATETIME)
@@ -481,7 +486,7 @@ def _check_text(schema: Schema, layout: Layout | ImageLayout) -> None:
 
 
 def _check_kinds(described: Mapping[Any, Column], rows: Rows) -> None:
-    """Raise if times are described as numbers, or numbers as times.
+    """Raise if times are described as something else, or numbers as times.
 
     No value would agree. Other descriptions may fit some values, and are accepted.
     """
@@ -491,8 +496,11 @@ def _check_kinds(described: Mapping[Any, Column], rows: Rows) -> None:
     for name, column in described.items():
         kind, given = kinds[name], type(column).__name__
         is_time = isinstance(column, Datetime)
-        if kind is Kind.DATETIME and isinstance(column, Boolean | Integer | Numeric):
+        is_other = isinstance(column, Boolean | Categorical | Integer | Numeric)
+        if kind is Kind.DATETIME and is_other:
             advice = "describe it as Datetime, or convert the column"
+            if isinstance(column, Categorical):
+                advice += " and the categories to text"
         elif is_time and kind in (Kind.BOOLEAN, Kind.INTEGER, Kind.FLOAT):
             advice = "describe it as numbers, or convert the column (`pd.to_datetime`)"
         else:
