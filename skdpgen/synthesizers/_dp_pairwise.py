@@ -117,6 +117,7 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         divided. Without a target, rows are counted by the heaviest one that has at
         most 32 cells, as if by class: its relation to each column is then exact up to
         noise, and so are differences between its groups. A target needs no mention.
+        An empty list or dict is no focus, as None is.
     pair_budget : float, default=0.5
         Part of the budget (of mu², after discovery) that pairs get; the rest goes to
         single columns.

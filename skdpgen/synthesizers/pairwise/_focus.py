@@ -33,6 +33,8 @@ def focus_weights(
     --------
     >>> focus_weights(["b"], ["a", "b"]), focus_weights({"a": 2.0}, ["a", "b"])
     ({'b': 4.0}, {'a': 2.0})
+    >>> focus_weights([], ["a"]) == focus_weights({}, ["a"]) == focus_weights(None, [])
+    True
     >>> focus_weights(["c"], ["a", "b"])
     Traceback (most recent call last):
     ValueError: focus must name columns of the table: a, b. Got c instead.
