@@ -192,3 +192,11 @@ def test_cells_of_a_regression_are_the_same_numbers_as_before_their_form(dtype):
     np.testing.assert_array_equal(found, read_values(y, Kind.FLOAT).values)
     one_by_one = [read_labels(y[i : i + 1], layout, "regression") for i in y.index]
     np.testing.assert_array_equal(np.ravel([*map(as_numbers, one_by_one)]), found)
+
+
+@pytest.mark.parametrize("task", ["auto", "regression"])
+def test_dates_as_text_are_not_read_but_the_warning_says_what_to_do(task):
+    days = pd.Series(pd.date_range("2020-01-01", periods=2000).astype(str))
+    days[:200] = "2020-05-05"  # the one label that is found
+    with pytest.warns(SchemaWarning, match=r"by `pd\.to_datetime\(y\)`"):
+        fitted(days, task=task)

@@ -567,7 +567,7 @@ def _of_column(
 TEXT_OF_NUMBERS = (
     "Give y without missing values, and as numbers. Text is read as plain numbers such "
     "as 70.1, or without a target in the schema in a usual form that most rows have, "
-    "such as 70.1 kg."
+    "such as 70.1 kg. Convert times, as by `pd.to_datetime(y)`."
 )
 
 
@@ -592,6 +592,8 @@ def _of_target(key: str, share: str, line: "pd.Series[Any]", facts: Facts) -> Lo
         return Loss(start + outcome, advice, True, NO_LABEL)
     outcome = "have a label that is missing or none of the classes, and were left out"
     advice = "Check `classes`, and whether y holds classes at all."
+    if facts.target_layout is not None and facts.target_layout.is_text(0):
+        advice += " Convert text of times, as by `pd.to_datetime(y)`."
     return Loss(start + outcome, advice, True, NO_LABEL)
 
 
