@@ -163,9 +163,6 @@ class Encoder:
         Columns whose different values are counted, for the part ``Key.DISTINCT``.
     digits : mapping of name to DigitCells
         Columns whose numbers of decimals are counted, for ``Key.DIGITS``.
-    words : mapping of name to OpenWords
-        Empty: all text of the columns in ``tokens`` counts. The file format promises
-        the name; which words are open is in ``asked``.
     asked : Asked or None
         Open cells and words, for ``Key.OPEN``.
     written : mapping of name to Column
@@ -181,7 +178,6 @@ class Encoder:
     tokens: tuple[Any, ...] = ()
     distinct: tuple[Any, ...] = ()
     digits: Mapping[Any, DigitCells] = field(default_factory=dict)
-    words: Mapping[Any, OpenWords] = field(default_factory=dict)
     asked: Asked | None = None
     written: Mapping[Any, Column] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
@@ -189,7 +185,7 @@ class Encoder:
 
     def check_asked(self) -> None:
         """Check that it encodes rows independently, and returns no text of them."""
-        text_parts = self.tokens, self.distinct, self.digits, self.words, self.asked
+        text_parts = self.tokens, self.distinct, self.digits, self.asked
         refuse_unless(not any(text_parts), "no words of rows")
         labels = () if self.labels is None else (self.labels,)
         cells = *self.cells.values(), *labels
