@@ -35,7 +35,6 @@ from skdpgen.synthesizers.base import (
     require_fitted,
     with_parts,
 )
-from skdpgen.synthesizers.models import decode_target
 from skdpgen.synthesizers.presets import RATIO, RatioSettings, papers
 from skdpgen.synthesizers.ratio import (
     NOT_MEASURED,
@@ -370,7 +369,7 @@ class DPDRESynthesizer(HasPresets, BaseSynthesizer):
         )
         X = model.items.take(rows, self._facts, getattr(self, "_container", None))
         if self.task_ == "regression" and y is None and model.items.target is not None:
-            return X, decode_target(self._facts, model.items.target[rows])
+            return X, model.items.take_target(rows, self._facts)
         return self._with_target(X, labels, y, model.shares, rng)
 
     def _names_of_labels(self) -> list[str]:

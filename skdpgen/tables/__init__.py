@@ -146,6 +146,7 @@ from skdpgen.tables._time_forms import chosen_form, chosen_iso_form
 from skdpgen.tables._values import as_numbers, as_seconds, read_values
 from skdpgen.tables._zones import (
     clock_times,
+    in_utc,
     in_zone,
     is_same_zone,
     zone_of,
@@ -233,6 +234,7 @@ __all__ = [
     "hinted_kind",
     "holds_images",
     "image_size",
+    "in_utc",
     "in_zone",
     "infer_column",
     "is_image",

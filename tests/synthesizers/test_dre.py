@@ -26,7 +26,7 @@ from skdpgen.synthesizers.ratio import (
     fourier_features,
     least_lacking,
 )
-from skdpgen.tables import Categorical, Integer, Numeric, Schema
+from skdpgen.tables import Categorical, Datetime, Integer, Numeric, Schema
 from skdpgen.training import ReleasedMeans, effective_size, log_ratios, ratio_weights
 from tests._made import made
 from tests._seeded import same_noise
@@ -200,6 +200,20 @@ def test_targets_are_numbers_of_public_rows():
     synth = build(schema=Schema.infer(houses, prices), classes=None)
     _, target = synth.fit(*private, public_data=houses[:500]).sample(200)
     assert target.between(prices.min(), prices.max()).all()
+
+
+@pytest.mark.parametrize("make", [pd.Series, pl.Series])
+def test_a_target_keeps_both_hours_where_clocks_are_put_back(make):
+    hours = pd.Series(pd.to_datetime(["2020-10-25 00:15", "2020-10-25 01:15"] * 200))
+    times = hours.dt.tz_localize("UTC").dt.tz_convert("Europe/Berlin")
+    y = make(times) if make is pd.Series else pl.from_pandas(times)
+    schema = Schema({"a": Integer(0, 1)}, Datetime("2020-10-25", "2020-10-26"))
+    table = pd.DataFrame({"a": np.arange(400) % 2})
+    synth = build(schema=schema, classes=None).fit(table, y, public_data=(table, y))
+    drawn, target = synth.sample(100)
+    assert target.dtype == y.dtype
+    in_utc = pd.Series(target.to_list()).dt.tz_convert("UTC").dt.hour
+    assert in_utc.tolist() == drawn["a"].tolist()  # as in the public rows
 
 
 def test_tables_without_labels_and_of_other_containers():

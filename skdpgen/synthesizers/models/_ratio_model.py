@@ -9,7 +9,11 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from skdpgen.synthesizers.models._decoding import ordered_categories, systematic
+from skdpgen.synthesizers.models._decoding import (
+    decode_target,
+    ordered_categories,
+    systematic,
+)
 from skdpgen.synthesizers.opening import Facts
 from skdpgen.tables import (
     Categorical,
@@ -38,7 +42,7 @@ class PublicItems:
         Empty for images.
     pixels : ndarray of shape (n, n_pixels) or None
     target : ndarray of shape (n,) or None
-        Numbers of a regression, where public rows have them.
+        Numbers of a regression, where public rows have them; times of a zone in UTC.
     """
 
     columns: Mapping[Any, tuple[NDArray[np.int32], Any]]
@@ -79,6 +83,14 @@ class PublicItems:
                 listed = ordered_categories(facts, name, column.categories or ())
                 categories[name] = _with_public(listed, self.columns[name][1])
         return restore_table(layout, columns, categories, container)
+
+    def take_target(self, rows: NDArray[np.intp], facts: Facts) -> Any:
+        """Return numbers of some rows in the container and dtype of y."""
+        values = pd.Series(self.target[rows])
+        assert facts.target_layout is not None
+        if zone_of(facts.target_layout.dtypes[0]) is not None:
+            values = values.dt.tz_localize("UTC")
+        return decode_target(facts, values)
 
 
 def _with_public(listed: Sequence[Any], public: Any) -> tuple[Any, ...]:

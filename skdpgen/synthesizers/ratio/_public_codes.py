@@ -19,6 +19,7 @@ from skdpgen.tables import (
     clock_times,
     holds_images,
     image_size,
+    in_utc,
     read_target,
     zone_of,
 )
@@ -139,12 +140,17 @@ def check_public_data(
 
 
 def _target_numbers(opening: Opening, y: Any) -> NDArray[Any] | None:
-    """Return the target of a regression, which is drawn with its row; else None."""
+    """Return the target of a regression, which is drawn with its row; else None.
+
+    Times of a zone are in UTC: where clocks are put back, two times look alike.
+    """
     if y is None or opening.facts.task != "regression":
         return None
     layout = opening.facts.target_layout
     assert layout is not None
     if layout.kinds[0] is Kind.DATETIME:
         series, _ = read_target(y, len(y))
-        return np.asarray(clock_times(series, zone_of(layout.dtypes[0])))
+        zone = zone_of(layout.dtypes[0])
+        times = clock_times(series, None) if zone is None else in_utc(series, zone)
+        return np.asarray(times)
     return np.asarray(y, dtype=np.float64)
