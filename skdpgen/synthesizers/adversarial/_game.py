@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Generator, Tensor
+from torch import Generator, Tensor, nn
 from torch.nn.functional import one_hot
 
 from skdpgen.lenses import Lens, lens_of
@@ -36,7 +36,11 @@ from skdpgen.synthesizers.models import (
     new_table_generator,
 )
 from skdpgen.synthesizers.opening import Fitting, discover_bins, n_classes_of
-from skdpgen.synthesizers.presets import GANImageSettings, GANSettings
+from skdpgen.synthesizers.presets import (
+    GANImageSettings,
+    GANSettings,
+    RatioSettings,
+)
 from skdpgen.tables import (
     Chunks,
     EncodedBatch,
@@ -502,22 +506,26 @@ def untrained(
 @contextmanager
 def private_steps(
     opening: Fitting[MeasuredEmbedding],
-    discriminator: Discriminator,
+    discriminator: nn.Module,
     n_classes: int,
     *,
+    kernel: Any,
+    settings: GameSettings | RatioSettings,
+    loss: Any,
     share: float,
+    quiet: float,
 ) -> Iterator[PrivateDescent]:
     """Open private rows for DP-SGD steps of the discriminator; they use ``share``.
 
-    The game reads private rows only here.
+    A game, and DP-DRE by DP-SGD, read private rows only here. ``kernel`` makes points
+    of rows, and ``loss`` is that of one of them.
     """
     measured = opening.measured
-    kernel, settings = measured.kernel, measured.settings
     batches = opening.rows.batches(measured.cells, measured.labels)
     points = PointRows(kernel, batches)
     with private_descent(
         discriminator,
-        LOSSES[settings.discriminator_loss].real,
+        loss,
         Labelled(points, n_classes),
         opening.ledger,
         name=f"discriminator of {kernel.certificate_name}, by DP-SGD",
@@ -529,7 +537,7 @@ def private_steps(
         learning_rate=settings.discriminator_learning_rate,
         momentum=0.5 if settings.discriminator_optimizer == "adam" else 0.0,
         is_adam=settings.discriminator_optimizer == "adam",
-        quiet=QUIET,
+        quiet=quiet,
         is_smooth=True,
         schedule=settings.discriminator_schedule,
     ) as descent:
@@ -609,7 +617,16 @@ def train_adversarially(
             anchor=anchor,
             rng=rng,
         )
-    with private_steps(opening, discriminator, n_classes, share=share) as descent:
+    with private_steps(
+        opening,
+        discriminator,
+        n_classes,
+        kernel=kernel,
+        settings=settings,
+        loss=LOSSES[settings.discriminator_loss].real,
+        share=share,
+        quiet=QUIET,
+    ) as descent:
         losses = play(
             generator,
             discriminator,

@@ -19,11 +19,9 @@ from skdpgen.features import FourierFeatures
 from skdpgen.lenses import Lens
 from skdpgen.networks import Discriminator, ImageDiscriminator
 from skdpgen.privacy import Counts, Histograms, Release, Vectors
-from skdpgen.synthesizers.adversarial import game_share, release_start
+from skdpgen.synthesizers.adversarial import game_share, private_steps, release_start
 from skdpgen.synthesizers.embedding import (
-    Labelled,
     MeasuredEmbedding,
-    PointRows,
 )
 from skdpgen.synthesizers.gaussian import Pictures, encode_images
 from skdpgen.synthesizers.models import PublicItems, RatioModel, single_columns
@@ -49,7 +47,6 @@ from skdpgen.training import (
     ReleasedMeans,
     effective_size,
     log_ratios,
-    private_descent,
     project_to_total,
     ratio_weights,
     score_real,
@@ -530,7 +527,7 @@ def learn_by_sgd(
     ratio of their densities. Gradients of public rows are clipped like those of private
     rows; else they would outweigh them. Keeps a `LearntRatio` in ``opening.measured``.
 
-    *Why it is private.* Only the release of class counts and
+    *Why it is private.* Only the release of class counts and the steps of
     :func:`~skdpgen.training.private_descent` read rows, and both charge the ledger.
     Without a ``lens`` the discriminator of images is convolutional; its proof is the
     same, since a row's gradient is clipped whatever the network is. Centres and scales
@@ -576,30 +573,20 @@ def learn_by_sgd(
         one_hots = functional.one_hot(labels, n_classes).float()
         return points[rows].to(device), one_hots.to(device)
 
-    rows = PointRows(kernel, opening.rows.batches(start.cells, start.labels))
-    with private_descent(
+    with private_steps(
+        opening,
         discriminator,
-        score_real,
-        Labelled(rows, n_classes),
-        opening.ledger,
-        name=f"discriminator of {kernel.certificate_name}, by DP-SGD",
+        n_classes,
+        kernel=kernel,
+        settings=settings,
+        loss=score_real,
         share=share,
-        sampling_rate=settings.sampling_rate,
-        n_steps=settings.max_iter,
-        norm_bound=settings.max_grad_norm,
-        expected_rows=opening.facts.n_rows,
-        learning_rate=settings.discriminator_learning_rate,
-        momentum=0.5 if settings.discriminator_optimizer == "adam" else 0.0,
-        is_adam=settings.discriminator_optimizer == "adam",
         quiet=QUIET,
-        is_smooth=True,
-        schedule=settings.discriminator_schedule,
     ) as descent:
         public_loss = Generated(discriminator, settings.max_grad_norm, public_batch())
         for _ in progress(range(settings.max_iter)):
             descent.step(public_loss(*public_batch(), weights))
         descent.average()
-    rows.close()
     logs = _scores(discriminator.cpu(), points, n_classes)
     total_std = float(counts.total_std)
     opening.measured = MeasuredRatio(
