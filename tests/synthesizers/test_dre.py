@@ -178,7 +178,10 @@ def test_categories_of_any_dtype_come_back(name, is_ordered, has_schema):
         listed = sorted(listed)
     column = column.astype(pd.CategoricalDtype(listed, ordered=is_ordered))
     table = pd.DataFrame({"c": column, "a": np.arange(300.0) % 7})
-    known = {"c": Categorical([str(value) for value in listed])} if has_schema else {}
+    described = Categorical([str(value) for value in listed])
+    if name.startswith("time"):
+        described = Datetime("2020-01-01", "2021-12-31")
+    known = {"c": described} if has_schema else {}
     synth = build(schema=Schema({**known, "a": Numeric(0, 6)}), classes=None, epsilon=9)
     drawn = synth.fit(table, public_data=table).sample(300)["c"]
     assert str(drawn.dtype) == "category"
