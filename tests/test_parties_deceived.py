@@ -25,7 +25,7 @@ from skdpgen.privacy import (
     pair_keys,
 )
 from skdpgen.privacy._query import are_alike
-from skdpgen.privacy._value_counts import EXACT, Seen
+from skdpgen.privacy._value_counts import MOST_COMPARED, Seen
 from skdpgen.synthesizers.pairwise._pair_release import PairCodes
 from skdpgen.tables import (
     Boolean,
@@ -140,7 +140,7 @@ def test_different_values_have_their_slots():
         {1},
         np.array([-1]),
         np.array([0.5]),
-        np.arange(EXACT, dtype=np.uint64),
+        np.arange(MOST_COMPARED, dtype=np.uint64),
     ):
         assert not are_alike({"a": replace(full, first=first)}, {"a": Seen()})
 

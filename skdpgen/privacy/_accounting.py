@@ -17,8 +17,8 @@ from types import ModuleType
 
 from scipy.special import log_ndtr
 
-SLACK = 1e-9  # of mu; covers what the closed form loses to cancellation
-TIGHT = 1e-6  # a calibration further than this from the optimum is done again
+MU_SLACK = 1e-9  # relative; covers what the closed form loses to cancellation
+MU_TOLERANCE = 1e-6  # relative; a calibration further from the optimum is done again
 
 
 def gaussian_mu(epsilon: float, delta: float) -> float:
@@ -43,14 +43,14 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
         return gaussian_delta(mu, epsilon) <= delta
 
     mu = autodp_mu(epsilon, delta)
-    if not is_private(mu * (1 - SLACK)) or is_private(mu * (1 + TIGHT)):
+    if not is_private(mu * (1 - MU_SLACK)) or is_private(mu * (1 + MU_TOLERANCE)):
         low, high = 1.0, 1.0
         while not is_private(low):
             low /= 2
         while is_private(high):
             high *= 2
         mu = _last_true(is_private, low, high)
-    return mu * (1 - SLACK)
+    return mu * (1 - MU_SLACK)
 
 
 def gaussian_delta(mu: float, epsilon: float) -> float:
@@ -94,7 +94,7 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
     check_delta(delta)
     if math.isinf(mu):
         return math.inf
-    mu *= 1 + SLACK
+    mu *= 1 + MU_SLACK
     if gaussian_delta(mu, 0.0) <= delta:
         return 0.0
 
@@ -107,7 +107,7 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
     low = high / 2
     while not is_exceeded(low):
         low /= 2
-    return _last_true(is_exceeded, low, high) * (1 + SLACK)
+    return _last_true(is_exceeded, low, high) * (1 + MU_SLACK)
 
 
 def compose_mu(mus: Iterable[float]) -> float:

@@ -31,8 +31,8 @@ from skdpgen.utils import (
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 RowVectors = torch.Tensor | NDArray[Any]  # (n, width)
-WIDEST = 2**26  # numbers of a block that a guarded party sums
-CACHED = 2**18  # numbers in a block of rows: 2 MiB in float64, small enough for a cache
+WIDEST_BLOCK = 2**26  # numbers that a guarded party sums
+NUMBERS_IN_CACHE = 2**18  # a block of rows: 2 MiB in float64
 
 
 class Batch(Protocol):
@@ -114,7 +114,8 @@ class Histograms:
         """Check the assumptions of the proof, for a block from another process."""
         sizes, subsets = self.sizes, self.subsets
         refuse_unless(
-            type(sizes) is tuple and all(is_whole(size, 1, WIDEST) for size in sizes),
+            type(sizes) is tuple
+            and all(is_whole(size, 1, WIDEST_BLOCK) for size in sizes),
             "sizes that are counts of cells",
         )
         refuse_unless(
@@ -133,13 +134,14 @@ class Histograms:
                 and subsets is None
                 and len(self.pooled) == len(sizes)
                 and all(
-                    type(cells) is tuple and all(is_whole(k, 0, WIDEST) for k in cells)
+                    type(cells) is tuple
+                    and all(is_whole(k, 0, WIDEST_BLOCK) for k in cells)
                     for cells in self.pooled
                 )
             ),
             "pooled cells of each column",
         )
-        refuse_unless(self.width <= WIDEST, "histograms that are not too wide")
+        refuse_unless(self.width <= WIDEST_BLOCK, "histograms that are not too wide")
 
     @property
     def width(self) -> int:
@@ -239,7 +241,9 @@ class Vectors:
 
     def check_asked(self) -> None:
         """Check the assumptions of the proof, for a block from another process."""
-        refuse_unless(is_whole(self.width, 1, WIDEST), "vectors that have a width")
+        refuse_unless(
+            is_whole(self.width, 1, WIDEST_BLOCK), "vectors that have a width"
+        )
         refuse_unless(type(self.is_nonnegative) is bool, "whether vectors have signs")
 
     @property
@@ -263,7 +267,7 @@ class Vectors:
         is_tensor = isinstance(vectors, torch.Tensor)
         rows = vectors if is_tensor else torch.from_numpy(np.array(vectors, order="C"))
         check_shape(rows, labels, self.width)
-        block = min(max(CACHED // self.width, 1), total.most, len(rows))
+        block = min(max(NUMBERS_IN_CACHE // self.width, 1), total.most, len(rows))
         shape = block, self.width
         buffer = torch.empty(shape, dtype=torch.float64, device=rows.device)
         for start in range(0, len(rows), max(block, 1)):
@@ -465,7 +469,7 @@ class Parities:
             type(orders) is tuple
             and len(orders) > 0
             and all(is_whole(k, 1, min(n, MOST_TOGETHER)) for k in orders)
-            and self.width <= WIDEST,
+            and self.width <= WIDEST_BLOCK,
             "sizes of sets of columns",
         )
 

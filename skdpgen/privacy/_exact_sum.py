@@ -14,7 +14,7 @@ from skdpgen.utils import (
 
 Floats = NDArray[np.float64]
 DIGITS = 53  # whole numbers up to 2 ** 53 are exact in float64
-SMALLEST, LARGEST = 1e-100, 1e100  # of a bound: its square, and its grid, are normal
+SMALLEST_BOUND, LARGEST_BOUND = 1e-100, 1e100  # its square, and its grid, are normal
 
 
 @saved("sum.exact")
@@ -148,9 +148,10 @@ def power_of_two_from(bound: float) -> float:
     >>> [power_of_two_from(bound) for bound in (0.5, 0.7, 1.0, 3.0)]
     [0.5, 1.0, 1.0, 4.0]
     """
-    if not SMALLEST < bound < LARGEST:
+    if not SMALLEST_BOUND < bound < LARGEST_BOUND:
         raise ValueError(
-            f"bound must be in ({SMALLEST:g}, {LARGEST:g}). Got {bound!r} instead."
+            f"bound must be in ({SMALLEST_BOUND:g}, {LARGEST_BOUND:g}). Got {bound!r} "
+            "instead."
         )
     mantissa, exponent = math.frexp(bound)
     return math.ldexp(1.0, exponent - (mantissa == 0.5))

@@ -22,7 +22,7 @@ from skdpgen.utils import (
     check_count,
 )
 
-ROUNDING = 1e-9  # people write shares as decimals, and 0.1 * 3 counts as 0.3
+SHARE_ROUNDING = 1e-9  # people write decimals, and 0.1 * 3 counts as 0.3
 SMALLEST_SHARE = 1e-12  # far below what any release can use
 SMALLEST_RATE = 1e-12  # of sampling
 
@@ -184,9 +184,9 @@ class Ledger:
 
     def _admit(self, share: float) -> float:
         """Return a share that may be charged; raise if less than that is left."""
-        share = check_accurate("share", share, SMALLEST_SHARE, 1 + ROUNDING)
+        share = check_accurate("share", share, SMALLEST_SHARE, 1 + SHARE_ROUNDING)
         remaining = self.remaining
-        if share > remaining + ROUNDING or remaining < SMALLEST_SHARE:
+        if share > remaining + SHARE_ROUNDING or remaining < SMALLEST_SHARE:
             raise BudgetExceededError(
                 f"Asked for a share of {share:g}, but {remaining:g} of the budget "
                 f"(epsilon={self.budget.epsilon:g}) is left. "

@@ -47,7 +47,7 @@ from skdpgen.utils import (
 N_BYTES = 16
 MODULUS = 2 ** (8 * N_BYTES)
 KEY_BYTES = 32
-FAR = MODULUS >> 16  # beyond all sums: 2^52 rows, 40 bits of a row, 20 below the noise
+BEYOND_SUMS = MODULUS >> 16  # 2^52 rows, 40 bits of a row, 20 below the noise
 
 
 def pair_keys(names: Sequence[str]) -> dict[str, dict[str, bytes]]:
@@ -218,7 +218,7 @@ def _words(key: bytes, about: str, n: int) -> bytes:
 # ----------------------------------------------------------------------------
 # Sums as whole numbers of public steps: they can be masked, and add without loss.
 
-FINER = 20  # bits of the step below the noise
+BITS_BELOW_NOISE = 20  # of the step
 
 
 def whole_sums(
@@ -299,7 +299,7 @@ def _refined(
     """Return steps that are small relative to the noise, and the factors to them."""
     times = np.ones(len(steps))
     if std > 0:
-        finest = math.ldexp(1.0, math.frexp(std)[1] - 1 - FINER)
+        finest = math.ldexp(1.0, math.frexp(std)[1] - 1 - BITS_BELOW_NOISE)
         times = np.maximum(steps / finest, 1.0)
     return steps / times, times
 
@@ -434,7 +434,7 @@ def noisy_values(
 
     ``noise_std`` is that of the release, block by block. The sum of all parties has
     ``shares.excess`` times as much. If keys do not match, masks stay in the sum, which
-    is then uniform: each number is within ``FAR`` with a probability of 2^-15.
+    is then uniform: each number is within ``BEYOND_SUMS`` with a probability of 2^-15.
     """
     query = question.query
     values: dict[str, Floats] = {}
@@ -442,7 +442,7 @@ def noisy_values(
         empty = block.start(query.n_classes)
         zeros, steps = whole_sums(block, empty, noise_std[key] * shares.each)
         sums = unmasked([answer.words[key] for answer in answers])
-        if any(abs(number) >= FAR for number in sums):
+        if any(abs(number) >= BEYOND_SUMS for number in sums):
             raise RowsElsewhereError(
                 "keys must be the same on both sides of each two parties. Got answers "
                 "whose masks do not cancel, so they cannot be read; agree on new keys, "

@@ -23,7 +23,7 @@ from skdpgen.privacy._noise import (
 from skdpgen.privacy._vector_sums import Layer, Layers
 
 T = TypeVar("T", covariant=True)
-AT_ONCE = 2**24  # numbers of the rows' vectors that are in memory together
+NUMBERS_AT_ONCE = 2**24  # of the rows' vectors, in memory
 
 
 class Takeable(Protocol[T]):
@@ -170,7 +170,7 @@ def private_oracle(
         norm_bound=norm_bound,
     )
     opened: Takeable[T] | None = rows
-    n_done, at_once = 0, at_once or max(AT_ONCE // width, 1)
+    n_done, at_once = 0, at_once or max(NUMBERS_AT_ONCE // width, 1)
 
     def step(per_row: PerRow[T]) -> NDArray[np.float64]:
         nonlocal n_done

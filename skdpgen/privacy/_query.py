@@ -13,12 +13,12 @@ from skdpgen.exceptions import (
     RowsElsewhereError,
 )
 from skdpgen.privacy._accounting import gaussian_epsilon
-from skdpgen.privacy._blocks import WIDEST, Batch, Block
+from skdpgen.privacy._blocks import WIDEST_BLOCK, Batch, Block
 from skdpgen.privacy._budget import PrivacyBudget
 from skdpgen.privacy._exact_sum import ExactSum
 from skdpgen.privacy._noise import random_groups
 from skdpgen.privacy._sensitivity import HEAVIEST, LIGHTEST
-from skdpgen.privacy._value_counts import EXACT, LEVELS, SLOTS, Seen
+from skdpgen.privacy._value_counts import LEVELS, MOST_COMPARED, SLOTS_OF_LEVEL, Seen
 from skdpgen.utils import (
     asked,
     digest_of,
@@ -34,7 +34,7 @@ from skdpgen.utils import (
 # ----------------------------------------------------------------------------
 # Whether sums of another process have the form that the query asks for.
 
-MOST = 2.0**40  # rows of a party; with more, noise would be rounded away
+MOST_ROWS = 2.0**40  # of a party; with more, noise would be rounded away
 
 
 def are_alike(sums: Any, empty: Any) -> bool:
@@ -55,14 +55,14 @@ def are_alike(sums: Any, empty: Any) -> bool:
     if type(sums) is not type(empty):
         return False
     if isinstance(empty, np.ndarray):
-        return _is_array_like(sums, empty, MOST)
+        return _is_array_like(sums, empty, MOST_ROWS)
     if isinstance(empty, ExactSum):
-        limit = MOST * empty.top
+        limit = MOST_ROWS * empty.top
         return (
             (sums.top, sums.n_bits) == (empty.top, empty.n_bits)
             and _is_array_like(sums.low, empty.low, limit)
             and _is_array_like(sums.high, empty.high, limit)
-            and _is_array_like(sums.used, empty.used, MOST)
+            and _is_array_like(sums.used, empty.used, MOST_ROWS)
         )
     if isinstance(empty, Seen):
         return _is_distinct(sums)
@@ -86,7 +86,7 @@ def _is_array_like(array: Any, empty: Any, limit: float) -> bool:
 def _is_counted(counts: dict[Any, Any]) -> bool:
     """Return whether these are counts of text, in whole numbers."""
     return all(
-        type(value) is str and type(n) is int and 0 <= n <= MOST
+        type(value) is str and type(n) is int and 0 <= n <= MOST_ROWS
         for value, n in counts.items()
     )
 
@@ -97,8 +97,8 @@ def _is_distinct(distinct: Seen) -> bool:
     if not isinstance(values, np.ndarray) or values.dtype != np.uint64:
         return False
     if slots is None:
-        return values.ndim == 1 and len(values) < EXACT
-    shape = LEVELS, SLOTS // 8
+        return values.ndim == 1 and len(values) < MOST_COMPARED
+    shape = LEVELS, SLOTS_OF_LEVEL // 8
     is_bits = isinstance(slots, np.ndarray) and slots.dtype == np.uint8
     return len(values) == 0 and is_bits and slots.shape == shape
 
@@ -144,7 +144,7 @@ class Query:
     def check_asked(self) -> None:
         """Check that blocks have names and a limited size."""
         refuse_unless(has_role(self.encoder, "encoder"), "an encoder of tables")
-        refuse_unless(is_whole(self.n_classes, 1, WIDEST), "a number of classes")
+        refuse_unless(is_whole(self.n_classes, 1, WIDEST_BLOCK), "a number of classes")
         blocks: Any = self.blocks
         refuse_unless(
             type(blocks) is dict
@@ -152,7 +152,7 @@ class Query:
             and all(type(key) is str for key in blocks)
             and all(has_role(block, "block") for block in blocks.values())
             and sum(block.width for block in blocks.values()) * self.n_classes
-            <= WIDEST,
+            <= WIDEST_BLOCK,
             "blocks that parties can sum, each with a name",
         )
 

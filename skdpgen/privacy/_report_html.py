@@ -6,7 +6,7 @@ from typing import Any
 from skdpgen.utils import html
 
 MOST_RELEASES = 20
-SHARES = ("share of the budget", "release", "mechanism", "sensitivity", "noise std")
+TABLE_HEAD = ("share of the budget", "release", "mechanism", "sensitivity", "noise std")
 
 
 def certificate_html(report: Any, alarms: Sequence[str], promise: str) -> html.Html:
@@ -51,4 +51,4 @@ def _releases(report: Any) -> list[html.Html]:
         )
         for one in shown
     ]
-    return [html.table(SHARES, rows, n_left=len(report.releases) - len(shown))]
+    return [html.table(TABLE_HEAD, rows, n_left=len(report.releases) - len(shown))]

@@ -53,28 +53,28 @@ from skdpgen.privacy._budget import Adjacency, PrivacyBudget
 
 Floats = NDArray[np.float64]
 
-RESOLUTION = 1e-3  # of the noise multiplier
+NOISE_RESOLUTION = 1e-3  # of the multiplier
 LEAST_GUESS, MOST_NOISE = 0.05, 1e12  # beside other steps, which may leave nothing
 
 # Widths of a cell of losses, in standard deviations of a step's loss. An epsilon is
 # too large by about .08 times its square.
-FINE, COARSE = 0.03, 0.3
+FINE_CELL, COARSE_CELL = 0.03, 0.3
 MOST_CELLS = 2**17  # of one step
-BEYOND = 1e-6  # part of delta that losses above the grid may have
-ROUNDED = 1e-15  # of delta, a step: see `pld_epsilon`
+DELTA_BEYOND_GRID = 1e-6  # part of delta that losses there may have
+DELTA_ROUNDING = 1e-15  # of delta, a step: see `pld_epsilon`
 
 # Moments have a closed form at integers; between them, by convexity, a chord is above.
 ORDERS = np.unique(np.r_[1:41, np.geomspace(41, 2048, 26).astype(int)])
 ALPHAS = np.unique(np.r_[1 + np.geomspace(0.02, 1, 20), ORDERS[1:]]).astype(np.float64)
-LOW = 8.0  # deviations below which next to nothing lies: 1e-15 of all
+NEGLIGIBLE_STDS = 8.0  # next to nothing lies further out: 1e-15 of all
 MOMENT_CELL = 0.01  # of the places of a step's result, in deviations
-ALONE = 18.0  # where the one normal part of Q is below 1e-8 of the other
-FAR = 30.0  # deviations; beyond, numbers get too small
-ROUNDING = 1e-13  # of logarithms of moments, an order
+ONE_PART_FROM = 18.0  # where the one normal part of Q is below 1e-8 of the other
+FARTHEST_STDS = 30.0  # beyond, numbers get too small
+LOG_MOMENT_ROUNDING = 1e-13  # for each order
 
-PARTS = 6  # into which shares from 0 to 1 are divided: more are tighter, and slower
-LESS = 1.01  # factor between a noise that fits and one that must not
-MUCH_LESS = (1.08, 1.2, 1.5, 2.2)  # such noise must not seem to fit either
+PARTS_OF_SHARES = 6  # from 0 to 1: more are tighter, and slower
+LESS_NOISE = 1.01  # factor between a noise that fits and one that must not
+MUCH_LESS_NOISE = (1.08, 1.2, 1.5, 2.2)  # it must not seem to fit either
 
 
 class SampledSteps(NamedTuple):
@@ -144,7 +144,7 @@ def subsampled_epsilon(
     if any(steps.noise_multiplier == 0 for steps in all_steps):
         return math.inf
     steps = tuple(SampledSteps(float(s), float(q), int(n)) for s, q, n in all_steps)
-    return _cost(steps, float(gaussian_mu), delta, adjacency, FINE)
+    return _cost(steps, float(gaussian_mu), delta, adjacency, FINE_CELL)
 
 
 def _cost(
@@ -205,8 +205,8 @@ def subsampled_noise_multiplier(
 
     mu_of_steps = math.sqrt((mu - gaussian_mu) * (mu + gaussian_mu))
     high = shift * math.sqrt(n_steps) / mu_of_steps
-    while cost(high, COARSE) > epsilon:  # by rounding, or beside other steps
-        high *= 2 if beside else 1 + RESOLUTION
+    while cost(high, COARSE_CELL) > epsilon:  # by rounding, or beside other steps
+        high *= 2 if beside else 1 + NOISE_RESOLUTION
         if high > MOST_NOISE:
             raise ValueError(
                 f"The other releases alone cost more than epsilon={epsilon:g} at "
@@ -235,7 +235,7 @@ def _smallest(
     Only a noise that fits there is returned.
     """
 
-    def excess(log_noise: float, cell: float = COARSE) -> float:
+    def excess(log_noise: float, cell: float = COARSE_CELL) -> float:
         value = cost(math.exp(log_noise), cell)
         with np.errstate(divide="ignore"):
             return float(np.clip(np.log(value / epsilon), -50.0, 50.0))
@@ -253,14 +253,17 @@ def _smallest(
     guess = min(guess + slope * at_guess, high)
     low = -math.inf  # does not fit, while `high` does
     for turn in range(60):
-        excess_here = excess(guess, FINE)
+        excess_here = excess(guess, FINE_CELL)
         low, high = (guess, high) if excess_here > 0 else (low, guess)
-        if high - low <= RESOLUTION or -RESOLUTION <= slope * excess_here <= 0:
+        if (
+            high - low <= NOISE_RESOLUTION
+            or -NOISE_RESOLUTION <= slope * excess_here <= 0
+        ):
             break  # by the slope, .1 % less costs too much
         # slightly above the root, so that the next noise is likely to fit
-        guess += min(max(slope * excess_here, -0.3), 0.3) + RESOLUTION / 4
+        guess += min(max(slope * excess_here, -0.3), 0.3) + NOISE_RESOLUTION / 4
         if turn > 5 or not low < guess < high:
-            guess = (low + high) / 2 if low > -math.inf else high - RESOLUTION
+            guess = (low + high) / 2 if low > -math.inf else high - NOISE_RESOLUTION
     return math.exp(high)
 
 
@@ -275,7 +278,7 @@ def pld_epsilon(
     delta: float,
     adjacency: str,
     *,
-    cell: float = FINE,
+    cell: float = FINE_CELL,
 ) -> float:
     r"""Return an epsilon of sub-sampled steps with one Gaussian; inf if none is known.
 
@@ -352,7 +355,7 @@ def pld_epsilon(
         Under this adjacency.
     delta : float
     adjacency : {"replace", "add_remove"}
-    cell : float, default=FINE
+    cell : float, default=FINE_CELL
 
     Examples
     --------
@@ -376,13 +379,15 @@ def pld_epsilon(
     )
     if not 1e-9 < variance < 1e6:
         return math.inf
-    delta_left = delta - ROUNDED * (n_steps + 10) * max(1.0, 0.1 / math.sqrt(variance))
+    delta_left = delta - DELTA_ROUNDING * (n_steps + 10) * max(
+        1.0, 0.1 / math.sqrt(variance)
+    )
     if delta_left < delta / 2:
         return math.inf
-    log_tail = math.log(BEYOND * delta / (n_steps + 1))
+    log_tail = math.log(DELTA_BEYOND_GRID * delta / (n_steps + 1))
     place = -float(ndtri(math.exp(log_tail) / 2))
     lengths = [_loss_range(*steps[:2], adjacency, place) for steps in sampled]
-    most_cells = MOST_CELLS if cell == FINE else MOST_CELLS / 8
+    most_cells = MOST_CELLS if cell == FINE_CELL else MOST_CELLS / 8
     width = max(cell * math.sqrt(variance / (n_steps + 1)), max(lengths) / most_cells)
     relation = NeighboringRelation.ADD_OR_REMOVE_ONE
     if adjacency == "replace":
@@ -428,7 +433,7 @@ def _loss_range(noise: float, rate: float, adjacency: str, place: float) -> floa
 
 def _loss_std(noise: float, rate: float, adjacency: str) -> float:
     """Return the approximate standard deviation of the loss of one step under P."""
-    z = np.linspace(-LOW, LOW, 401)
+    z = np.linspace(-NEGLIGIBLE_STDS, NEGLIGIBLE_STDS, 401)
     density = np.exp(-(z**2) / 2)
     density /= density.sum()
     loss = np.array([_loss(noise * z + u, noise, rate, adjacency) for u in (0.0, 1.0)])
@@ -491,9 +496,9 @@ def moments(noise_multiplier: float, sampling_rate: float, adjacency: str) -> Fl
     s, q = noise_multiplier, sampling_rate
     if _shift(adjacency) == 1:
         log_moments = [_binomial_moment(a, s, q, a) for a in ORDERS]
-        return np.maximum(np.asarray(log_moments), 0.0) + ROUNDING * ORDERS
-    edge = min(ALONE * s**2, FAR * s) + 1.0
-    x = np.arange(-LOW * s - 1.0, edge, MOMENT_CELL * s)
+        return np.maximum(np.asarray(log_moments), 0.0) + LOG_MOMENT_ROUNDING * ORDERS
+    edge = min(ONE_PART_FROM * s**2, FARTHEST_STDS * s) + 1.0
+    x = np.arange(-NEGLIGIBLE_STDS * s - 1.0, edge, MOMENT_CELL * s)
     x[-1] = edge
     loss = _loss(x, s, q, adjacency) if q < 1 else np.full(len(x), np.inf)
     if not np.isfinite(loss).all():
@@ -520,7 +525,7 @@ def moments(noise_multiplier: float, sampling_rate: float, adjacency: str) -> Fl
         )
         for a, below in zip(ORDERS, below_first, strict=True)
     ]
-    return np.maximum(np.asarray(log_moments), 0.0) + ROUNDING * ORDERS
+    return np.maximum(np.asarray(log_moments), 0.0) + LOG_MOMENT_ROUNDING * ORDERS
 
 
 def _binomial_moment(
@@ -640,7 +645,7 @@ def fit_curve(
     steps = (subsampling.sampling_rate, subsampling.n_steps)
     curve = np.zeros_like(ALPHAS)
     for r, t in pairwise(
-        np.linspace(0.0, last_share, math.ceil(PARTS * last_share) + 1)
+        np.linspace(0.0, last_share, math.ceil(PARTS_OF_SHARES * last_share) + 1)
     ):
         gaussian_mu = mu * math.sqrt(max(0.0, 1.0 - t))
         noise = _insufficient_noise(epsilon, delta, *steps, adjacency, gaussian_mu)
@@ -673,10 +678,12 @@ def _insufficient_noise(
     noise = subsampled_noise_multiplier(
         epsilon, delta, *rate_and_steps, gaussian_mu=gaussian_mu
     )
-    less = noise / LESS
-    if fits(less, FINE) or any(fits(less / factor, COARSE) for factor in MUCH_LESS):
+    less = noise / LESS_NOISE
+    if fits(less, FINE_CELL) or any(
+        fits(less / factor, COARSE_CELL) for factor in MUCH_LESS_NOISE
+    ):
         return 0.0
-    return less / LESS
+    return less / LESS_NOISE
 
 
 def _frozen(curve: Floats) -> Floats:

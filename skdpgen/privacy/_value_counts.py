@@ -111,10 +111,10 @@ def selection_threshold(noise_std: float, failure: float, n_columns: int) -> flo
 # The number of different values of a column: one row moves it by 1.
 
 Hashes = NDArray[np.uint64]
-EXACT = 2**16  # rows up to which values are compared one by one
-SLOTS = 2**20  # of a level
+MOST_COMPARED = 2**16  # with more rows, values are no longer compared one by one
+SLOTS_OF_LEVEL = 2**20
 LEVELS = 12  # each for twice as many rows
-DENSE = 128  # if more than one slot in 128 is taken, all slots are written at once
+DENSE_FROM = 128  # all slots are written at once if more than one in 128 is taken
 
 
 @saved("sum.distinct_values")
@@ -122,19 +122,20 @@ DENSE = 128  # if more than one slot in 128 is taken, all slots are written at o
 class Seen:
     """The values of a column so far: few values themselves, or the slots of many.
 
-    Slots follow from values, so they are not needed until there are ``EXACT`` values.
+    Slots follow from values, so they are not needed until there are ``MOST_COMPARED``
+    values.
     """
 
     first: Hashes = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
-    slots: Any = None  # (LEVELS, SLOTS // 8), a bit for each
+    slots: Any = None  # (LEVELS, SLOTS_OF_LEVEL // 8), a bit for each
 
     def add(self, hashes: Hashes) -> None:
         """Add values."""
         if self.slots is None:
             self.first = np.union1d(self.first, hashes)
-            if len(self.first) < EXACT:
+            if len(self.first) < MOST_COMPARED:
                 return
-            self.slots = np.zeros((LEVELS, SLOTS // 8), dtype=np.uint8)
+            self.slots = np.zeros((LEVELS, SLOTS_OF_LEVEL // 8), dtype=np.uint8)
             hashes, self.first = self.first, self.first[:0]
         for level in range(LEVELS):
             slots = slots_of(hashes, level)
@@ -159,7 +160,9 @@ class Seen:
             values = self.first if level is None else slots_of(self.first, level)
             return len(np.unique(values))
         return (
-            EXACT if level is None else int(np.bitwise_count(self.slots[level]).sum())
+            MOST_COMPARED
+            if level is None
+            else int(np.bitwise_count(self.slots[level]).sum())
         )
 
 
@@ -167,13 +170,13 @@ def slots_of(hashes: Hashes, level: int) -> Hashes:
     """Return the slots of values at a level; one value in 2**level has a slot."""
     if level:
         hashes = hashes[hashes >> np.uint64(64 - level) == 0]
-    return hashes & np.uint64(SLOTS - 1)
+    return hashes & np.uint64(SLOTS_OF_LEVEL - 1)
 
 
 def _take(bits: NDArray[np.uint8], slots: Hashes) -> None:
     """Set some of the bits."""
-    if len(slots) > SLOTS // DENSE:
-        is_taken = np.zeros(SLOTS, dtype=bool)
+    if len(slots) > SLOTS_OF_LEVEL // DENSE_FROM:
+        is_taken = np.zeros(SLOTS_OF_LEVEL, dtype=bool)
         is_taken[slots] = True
         bits |= np.packbits(is_taken, bitorder="little")
         return
@@ -188,10 +191,10 @@ def _take(bits: NDArray[np.uint8], slots: Hashes) -> None:
 class DistinctCounts:
     r"""The number of different values of each column; missing values do not count.
 
-    All values of many rows would not fit into memory. So beyond ``EXACT`` rows, public
-    or released, the number of taken slots, of m, is released instead. A public hash
-    gives each value a slot, if it takes part at all: one in :math:`2^l` values does.
-    The level l depends on ``n_rows`` only; ``estimate`` computes the number of
+    All values of many rows would not fit into memory. So beyond ``MOST_COMPARED`` rows,
+    public or released, the number of taken slots, of m, is released instead. A public
+    hash gives each value a slot, if it takes part at all: one in :math:`2^l` values
+    does. The level l depends on ``n_rows`` only; ``estimate`` computes the number of
     values, which is post-processing.
 
     *Proof* that a row moves either number by at most 1, as
@@ -199,8 +202,8 @@ class DistinctCounts:
     one slot or none, the same whatever other rows hold. So a row that comes takes at
     most one slot that was free, and one that goes frees at most one; if one replaces
     another the two may cancel and never add up. Of few rows the number of values is
-    cut at ``EXACT``: :math:`\min(k, \cdot)` moves no further than k. Which of the two
-    numbers it is depends on ``n_rows`` alone.
+    cut at ``MOST_COMPARED``: :math:`\min(k, \cdot)` moves no further than k. Which of
+    the two numbers it is depends on ``n_rows`` alone.
 
     Parameters
     ----------
@@ -225,9 +228,11 @@ class DistinctCounts:
     @property
     def level(self) -> int | None:
         """The level: one value in 2**level is counted; None if all are compared."""
-        if self.n_rows <= EXACT:
+        if self.n_rows <= MOST_COMPARED:
             return None
-        return min(max(math.ceil(math.log2(self.n_rows / SLOTS)), 0), LEVELS - 1)
+        return min(
+            max(math.ceil(math.log2(self.n_rows / SLOTS_OF_LEVEL)), 0), LEVELS - 1
+        )
 
     def start(self, n_classes: int) -> dict[Any, Seen]:
         """Return the values of no rows; classes are pooled."""
@@ -279,9 +284,11 @@ class DistinctCounts:
         if level is None:
             return noisy, np.full(len(noisy), noise_std)
         # values of all rows take 0.63 of the slots at most
-        free_fraction = 1.0 - np.clip(noisy / SLOTS, 0.0, 0.95)
+        free_fraction = 1.0 - np.clip(noisy / SLOTS_OF_LEVEL, 0.0, 0.95)
         scale = 2.0**level
-        return -scale * SLOTS * np.log(free_fraction), scale * noise_std / free_fraction
+        return -scale * SLOTS_OF_LEVEL * np.log(
+            free_fraction
+        ), scale * noise_std / free_fraction
 
 
 def _hashes_of_text(values: Sequence[Any]) -> Hashes:
@@ -304,7 +311,7 @@ def _hashes_of_numbers(values: Floats) -> Hashes:
 # ----------------------------------------------------------------------------
 # Counts of the open cells and words of a row, clipped to a small norm.
 
-UNITS = 2**10  # a row counts in whole units of this, so sums are exact
+UNITS_OF_ROW = 2**10  # in which a row counts, so sums are exact
 
 
 class OpenPlaces(Protocol):
@@ -397,9 +404,15 @@ class ClippedCounts:
     def _weights(self) -> Integers:
         """Return the units of a row by its number of open places."""
         n_places = len(self.sizes) + len(self.columns)
-        squared_limit, open_places = int(self.limit * UNITS**2), range(n_places + 1)
+        squared_limit, open_places = (
+            int(self.limit * UNITS_OF_ROW**2),
+            range(n_places + 1),
+        )
         return np.array(
-            [min(UNITS, math.isqrt(squared_limit // max(k, 1))) for k in open_places],
+            [
+                min(UNITS_OF_ROW, math.isqrt(squared_limit // max(k, 1)))
+                for k in open_places
+            ],
             np.int64,
         )
 
@@ -414,8 +427,8 @@ class ClippedCounts:
     def value(self, total: dict[str, Any]) -> dict[str, Any]:
         """Return the counts, in rows."""
         words = {
-            column: {word: count / UNITS for word, count in counts.items()}
+            column: {word: count / UNITS_OF_ROW for word, count in counts.items()}
             for column, counts in total["words"].items()
         }
-        cells: Floats = total["cells"] / UNITS
+        cells: Floats = total["cells"] / UNITS_OF_ROW
         return {"cells": cells, "words": words}

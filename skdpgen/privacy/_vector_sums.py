@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from skdpgen.privacy._blocks import (
-    WIDEST,
+    WIDEST_BLOCK,
     Floats,
     Integers,
     RowVectors,
@@ -18,8 +18,8 @@ from skdpgen.privacy._blocks import (
     clip_rows,
 )
 from skdpgen.privacy._exact_sum import (
-    LARGEST,
-    SMALLEST,
+    LARGEST_BOUND,
+    SMALLEST_BOUND,
     ExactSum,
     below,
     cut_digits,
@@ -77,7 +77,7 @@ class SideBySide:
             type(self.parts) is tuple
             and len(self.parts) > 0
             and all(type(part) is Vectors for part in self.parts)
-            and self.width <= WIDEST,
+            and self.width <= WIDEST_BLOCK,
             "vectors side by side",
         )
 
@@ -123,7 +123,7 @@ class SideBySide:
 # ----------------------------------------------------------------------------
 # Sums of vectors and of their squares, for means and covariances.
 
-HALF = 21  # bits of an entry whose products are summed: they have twice as many
+BITS_OF_ENTRY = 21  # products of two are summed, which have twice as many
 
 
 @saved("block.moments")
@@ -162,7 +162,7 @@ class Moments:
     @property
     def _n_bits(self) -> int:
         if self.second == "outer":
-            return 2 * HALF
+            return 2 * BITS_OF_ENTRY
         return min(36 + self.width.bit_length() - 1, 44)
 
     def start(self, n_classes: int) -> ExactSum:
@@ -197,7 +197,7 @@ class Moments:
     def _rounded(self, rows: Floats, step: float) -> Floats:
         """Return rows on their grid."""
         if self.second == "outer":
-            grid, longest = 2.0**-HALF, 1.0
+            grid, longest = 2.0**-BITS_OF_ENTRY, 1.0
         else:
             grid, longest = step, 1.0 - 4.0 * math.sqrt(self.width) * step
         rows *= below(self.width) * longest / grid
@@ -293,13 +293,16 @@ class OuterProducts:
             type(shapes) is tuple
             and len(shapes) > 0
             and all(type(shape) is tuple and len(shape) == 2 for shape in shapes)
-            and all(is_whole(n, 1, WIDEST) for shape in shapes for n in shape)
-            and self.width <= WIDEST,
+            and all(is_whole(n, 1, WIDEST_BLOCK) for shape in shapes for n in shape)
+            and self.width <= WIDEST_BLOCK,
             "layers that have a width",
         )
         bounds = bound if type(bound) is tuple else (bound,)
         refuse_unless(
-            all(is_amount(layer_bound, SMALLEST, LARGEST) for layer_bound in bounds),
+            all(
+                is_amount(layer_bound, SMALLEST_BOUND, LARGEST_BOUND)
+                for layer_bound in bounds
+            ),
             "bounds",
         )
         refuse_unless(kinds is None or type(kinds) is tuple, "kinds of layers")
@@ -473,8 +476,8 @@ def _double(values: RowVectors) -> torch.Tensor:
 # Sums of rows' gradients; layers that come as factors are summed unformed.
 
 Layer = int | tuple[int, int]  # entries of a vector, or lengths of both factors
-VANISHING = 2.0**-510  # norm of an entry whose square is 0 in float64: it is below
-ROUNDING = 2.0**-50  # of an inner product, for each of its terms: four times what it is
+VANISHING_NORM = 2.0**-510  # of an entry whose square is 0 in float64: it is below
+ROUNDING_OF_TERM = 2.0**-50  # of an inner product: four times what it is
 
 
 @dataclass(frozen=True)
@@ -590,14 +593,14 @@ def _squared_norms(part: tuple[torch.Tensor, ...], bound: float) -> torch.Tensor
     if len(part) == 1:
         return (_layer_norms(part[0]) / bound).square()
     u, v = part
-    lost_u, lost_v = (VANISHING * math.sqrt(factor.shape[2]) for factor in part)
+    lost_u, lost_v = (VANISHING_NORM * math.sqrt(factor.shape[2]) for factor in part)
     a, b = _layer_norms(u) + lost_u, _layer_norms(v) + lost_v
     lengths = (a / bound * b).sum(dim=1)  # of the product at each place
     if u.shape[1] == 1:
         return lengths.square()
     exact = ((u @ u.mT) / bound**2 * (v @ v.mT)).sum(dim=(1, 2))
-    rounding = ROUNDING * (u.shape[2] + v.shape[2] + u.shape[1] ** 2)
-    of_u = (lost_u / bound + VANISHING) * b.sum(dim=1)
+    rounding = ROUNDING_OF_TERM * (u.shape[2] + v.shape[2] + u.shape[1] ** 2)
+    of_u = (lost_u / bound + VANISHING_NORM) * b.sum(dim=1)
     of_v = lost_v / bound * a.sum(dim=1)
     vanished = of_u.square() + of_v.square()
     return exact.clamp_min(0.0) + rounding * lengths.square() + vanished

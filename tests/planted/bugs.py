@@ -300,8 +300,8 @@ BUGS = (
         "a-fifth-more-than-the-budget",
         "a release may take 1.2 of what is left",
         "skdpgen.privacy:Ledger._admit",
-        "share > remaining + ROUNDING",
-        "share > 1.2 * remaining + ROUNDING",
+        "share > remaining + SHARE_ROUNDING",
+        "share > 1.2 * remaining + SHARE_ROUNDING",
         ("tests/privacy/test_report.py::test_nobody_gets_more_than_is_left",),
     ),
     Bug(
@@ -329,7 +329,7 @@ BUGS = (
         "rounding-of-transforms",
         "what dp-accounting rounds by is not left out of delta",
         "skdpgen.privacy:pld_epsilon",
-        "ROUNDED * (n_steps + 10)",
+        "DELTA_ROUNDING * (n_steps + 10)",
         "0.0 * (n_steps + 10)",
         (
             "tests/privacy/test_pld.py::"

@@ -38,7 +38,7 @@ HOW_FAR_ROWS_MOVE = (
         "_take(self.slots[level], slots)",
         """
             _take(self.slots[level], slots)
-            _take(self.slots[level], (slots + np.uint64(1)) % np.uint64(SLOTS))
+            _take(self.slots[level], (slots + np.uint64(1)) % np.uint64(SLOTS_OF_LEVEL))
         """,
         (
             "tests/privacy/test_distinct_of_many.py::"

@@ -67,8 +67,8 @@ WHAT_ROWS_LEAVE_OPEN = (
         "open-places-not-clipped",
         "a row counts 1 in every open place, however many it has",
         "skdpgen.privacy:ClippedCounts._weights",
-        "min(UNITS, math.isqrt(squared_limit // max(k, 1)))",
-        "UNITS",
+        "min(UNITS_OF_ROW, math.isqrt(squared_limit // max(k, 1)))",
+        "UNITS_OF_ROW",
         (FURTHER,),
     ),
     Bug(

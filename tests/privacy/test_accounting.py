@@ -15,7 +15,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from skdpgen.privacy._accounting import (
-    SLACK,
+    MU_SLACK,
     autodp_mu,
     compose_mu,
     gaussian_delta,
@@ -167,7 +167,7 @@ def test_limits():
 @given(st.floats(1e-3, 20), st.floats(1e-3, 20), st.floats(1e-10, 0.4), st.floats(1, 5))
 def test_calibration_is_monotone(epsilon, mu, delta, factor):
     assert gaussian_mu(epsilon * factor, delta) >= gaussian_mu(epsilon, delta) * (
-        1 - 2 * SLACK - 1e-6
+        1 - 2 * MU_SLACK - 1e-6
     )
     assert gaussian_epsilon(mu * factor, delta) >= gaussian_epsilon(mu, delta) * (
         1 - 1e-6

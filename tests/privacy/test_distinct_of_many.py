@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skdpgen.privacy import DistinctCounts, _value_counts
-from skdpgen.privacy._value_counts import EXACT, LEVELS, Seen, slots_of
+from skdpgen.privacy._value_counts import LEVELS, MOST_COMPARED, Seen, slots_of
 
 NAMES = ("number", "word")
 
@@ -29,7 +29,7 @@ def exact(numbers, words, n_rows):
 @pytest.fixture
 def few_slots(monkeypatch):
     """So few that values share them."""
-    for name, size in {"EXACT": 3, "SLOTS": 8, "LEVELS": 3}.items():
+    for name, size in {"MOST_COMPARED": 3, "SLOTS_OF_LEVEL": 8, "LEVELS": 3}.items():
         monkeypatch.setattr(_value_counts, name, size)
 
 
@@ -105,7 +105,9 @@ def test_zero_has_no_sign():
         assert exact(np.array([0.0, -0.0]), ["a", "a"], n_rows).tolist() == [1.0, 1.0]
 
 
-@pytest.mark.parametrize("n", [100, EXACT - 1, EXACT, 2 * EXACT])
+@pytest.mark.parametrize(
+    "n", [100, MOST_COMPARED - 1, MOST_COMPARED, 2 * MOST_COMPARED]
+)
 def test_values_become_slots_when_there_are_many_and_parts_agree(n):
     hashes = np.random.default_rng(0).integers(0, 2**64, n, dtype=np.uint64)
     parts = np.array_split(hashes, 5)
@@ -116,7 +118,7 @@ def test_values_become_slots_when_there_are_many_and_parts_agree(n):
         one.add(part)
         merged |= one
     for seen in (whole, merged):
-        assert (seen.slots is not None) == (n >= EXACT)
-        assert seen.count(None) == min(n, EXACT)
+        assert (seen.slots is not None) == (n >= MOST_COMPARED)
+        assert seen.count(None) == min(n, MOST_COMPARED)
         for level in (0, 1, 5, LEVELS - 1):
             assert seen.count(level) == len(np.unique(slots_of(hashes, level)))

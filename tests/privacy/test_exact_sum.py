@@ -92,8 +92,8 @@ def test_sums_have_the_same_bits_in_any_order_and_cut(name, monkeypatch):
     rng, n = np.random.default_rng(0), 3000
     parts, labels = draw(rng, n), rng.integers(-1, N_CLASSES + 1, n)
     whole = summed(block, parts, labels)
-    for cached in (_blocks.CACHED, 50, 3000):
-        monkeypatch.setattr(_blocks, "CACHED", cached)
+    for cached in (_blocks.NUMBERS_IN_CACHE, 50, 3000):
+        monkeypatch.setattr(_blocks, "NUMBERS_IN_CACHE", cached)
         order = rng.permutation(n)
         cuts = np.sort(rng.choice(n, 5))
         found = summed(block, taken(parts, order), labels[order], cuts)

@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from skdpgen.privacy import subsampled_epsilon, subsampled_noise_multiplier
 from skdpgen.privacy._subsampled import (
-    COARSE,
+    COARSE_CELL,
     ORDERS,
     SampledSteps,
     _renyi_cost,
@@ -219,7 +219,7 @@ def test_losses_are_never_below_the_reference_and_near_it(case, adjacency):
     exact = reference_epsilon(together, mu, delta, adjacency)
     found = pld_epsilon(steps, mu, delta, adjacency)
     assert exact * (1 - 5e-5) <= found <= exact * (1 + 4e-4) + 1e-6
-    coarse = pld_epsilon(steps, mu, delta, adjacency, cell=COARSE)
+    coarse = pld_epsilon(steps, mu, delta, adjacency, cell=COARSE_CELL)
     assert found <= coarse * (1 + 1e-6) <= exact * 1.05 + 1e-4
 
 

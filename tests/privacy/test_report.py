@@ -45,7 +45,7 @@ def test_steps_that_see_all_rows_are_gaussian():
     mu = PrivacyBudget(1.0, DELTA).mu
     assert report.mu == mu
     exact = gaussian_epsilon(mu, 1e-9)
-    assert report.epsilon_at(1e-9) == pytest.approx(exact, rel=2e-3)  # RESOLUTION
+    assert report.epsilon_at(1e-9) == pytest.approx(exact, rel=2e-3)  # NOISE_RESOLUTION
 
 
 def test_a_report_of_steps_without_noise_is_read_back():

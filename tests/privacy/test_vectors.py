@@ -93,7 +93,7 @@ def test_blocks_of_rows_do_not_show(monkeypatch, cached):
     x[::7, 1] = np.inf
     block = Vectors(WIDTH)
     whole = summed(block, x, y)
-    monkeypatch.setattr(_blocks, "CACHED", cached)
+    monkeypatch.setattr(_blocks, "NUMBERS_IN_CACHE", cached)
     np.testing.assert_array_equal(summed(block, x, y), whole)
 
 
