@@ -18,11 +18,11 @@ from skdpgen.utils import (
     saved,
 )
 
-SHORTEST = 1e-4  # length scale
-HIGHEST = 1e5  # largest frequency in a query of another party
-AT_ONCE = 2**22  # angles in memory
-LOOKS = 6_000  # frequencies x columns of a turn, unless it has but few frequencies
-FEWEST = 250  # frequencies of a turn
+SHORTEST_SCALE = 1e-4
+HIGHEST_FREQUENCY = 1e5  # in a query of another party
+ANGLES_AT_ONCE = 2**22
+NUMBERS_OF_TURN = 6_000  # frequencies x columns, unless it has but few frequencies
+FEWEST_OF_TURN = 250  # frequencies
 MOST_SUBSETS = 100_000  # up to here all subsets are listed; above, subsets are drawn
 
 
@@ -77,8 +77,11 @@ class FourierFeatures:
         The last digit of an angle depends on the position of a row in a batch, and
         frequencies multiply that error.
         """
-        is_fine = are_amounts(self.frequencies, HIGHEST, 2) and self.frequencies.numel()
-        refuse_unless(is_fine, f"frequencies up to {HIGHEST:g}")
+        is_fine = (
+            are_amounts(self.frequencies, HIGHEST_FREQUENCY, 2)
+            and self.frequencies.numel()
+        )
+        refuse_unless(is_fine, f"frequencies up to {HIGHEST_FREQUENCY:g}")
 
     @classmethod
     def draw(
@@ -114,9 +117,10 @@ class FourierFeatures:
         n_together = min(n_together or n_columns, n_columns)
         subsets = draw_subsets(n_columns, n_together, half, rng).short()
         scales = torch.as_tensor(length_scale, dtype=torch.float32).reshape(-1)
-        if not (scales >= SHORTEST).all():
+        if not (scales >= SHORTEST_SCALE).all():
             raise ValueError(
-                f"length_scale must be at least {SHORTEST:g}. Got {length_scale!r}."
+                f"length_scale must be at least {SHORTEST_SCALE:g}. Got "
+                f"{length_scale!r}."
             )
         turns = scales[torch.arange(half) % len(scales)]
         turns = turns[torch.randperm(half, generator=rng)]
@@ -165,7 +169,7 @@ class FourierFeatures:
         Works through a part of the frequencies at a time, and again on the way back:
         rows x features are never in memory.
         """
-        part = max(AT_ONCE // len(x), 1)
+        part = max(ANGLES_AT_ONCE // len(x), 1)
         if part >= self.frequencies.shape[1]:
             waves = _mean_waves(x, self.frequencies, n_parts)
         else:
@@ -189,7 +193,9 @@ class FourierFeatures:
         Training on them in turn has the same loss in expectation.
         """
         half, n_together = self.subsets.shape
-        n_turns = max(min(half * n_together // LOOKS, half // FEWEST), 1)
+        n_turns = max(
+            min(half * n_together // NUMBERS_OF_TURN, half // FEWEST_OF_TURN), 1
+        )
         return [
             (
                 torch.cat([chosen, chosen + half]),

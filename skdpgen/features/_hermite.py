@@ -25,9 +25,9 @@ from skdpgen.utils import (
 # ----------------------------------------------------------------------------
 # Functions of the Mehler expansion of a Gaussian kernel, and their slopes.
 
-NEAR = 50.0  # exp(-NEAR) is larger than 0 in every precision
-HUGE = 1e30  # beyond this the recursion is scaled down
-LARGEST = 1e8  # inputs beyond this are clamped to it
+SAFE_EXPONENT = 50.0  # exp(-SAFE_EXPONENT) is larger than 0 in every precision
+RESCALED_FROM = 1e30  # beyond this the recursion is scaled down
+LARGEST_INPUT = 1e8  # larger ones are clamped to it
 
 
 def hermite_functions(x: Tensor, order: int, length_scale: float) -> Tensor:
@@ -64,20 +64,20 @@ def hermite_functions(x: Tensor, order: int, length_scale: float) -> Tensor:
     """
     wide = length_scale**2  # 1 / 2 alpha
     rho = 1.0 / (wide + math.hypot(wide, 1.0))  # avoids a difference of close numbers
-    x = x.clamp(-LARGEST, LARGEST)
+    x = x.clamp(-LARGEST_INPUT, LARGEST_INPUT)
     log_scale = -rho / (1.0 + rho) * x**2
     first = (2.0 * rho * wide) ** 0.25  # 1 - rho² = rho / alpha
     before, now = torch.zeros_like(x), torch.full_like(x, first)
-    if bool((log_scale > -NEAR).all()):  # always, between the public bounds
+    if bool((log_scale > -SAFE_EXPONENT).all()):  # always, between the public bounds
         functions: Tensor = _NearFunctions.apply(x, order, rho, first)  # type: ignore[no-untyped-call]
         return functions
     each = [now * log_scale.exp()]
     for k in range(order):
         before, now = now, _next(x, now, before, k, rho)
-        is_large = now.detach().abs() > HUGE
-        scale = torch.where(is_large, 1.0 / HUGE, 1.0)
+        is_large = now.detach().abs() > RESCALED_FROM
+        scale = torch.where(is_large, 1.0 / RESCALED_FROM, 1.0)
         before, now = before * scale, now * scale
-        log_scale = log_scale + torch.where(is_large, math.log(HUGE), 0.0)
+        log_scale = log_scale + torch.where(is_large, math.log(RESCALED_FROM), 0.0)
         each.append(now * log_scale.exp())
     return torch.stack(each, dim=-1)
 
@@ -123,10 +123,10 @@ class _NearFunctions(torch.autograd.Function):
 # ----------------------------------------------------------------------------
 # Hermite features of Gaussian kernels on columns, summed or multiplied.
 
-HALF = 0.5  # numbers lie in [0, 1]; functions are centred in the middle
+CENTRE = 0.5  # numbers lie in [0, 1]
 # Largest order, and least and largest length scale, in queries of other parties.
-HIGHEST, SHORTEST, LONGEST = 1000, 1e-3, 1e6
-FINE = 257  # points at which the largest norm is searched
+HIGHEST_ORDER, SHORTEST_SCALE, LONGEST_SCALE = 1000, 1e-3, 1e6
+N_POINTS = 257  # at which the largest norm is searched
 
 
 @asked("map")
@@ -192,8 +192,8 @@ class HermiteFeatures:
             and all(are_amounts(entry, 1.0 + 1e-6, 2) for entry in directions)
             and are_whole(self.subsets, 0, len(self.directions) - 1, n_axes=2)
             and self.subsets.numel() > 0
-            and is_whole(self.order, 0, HIGHEST)
-            and is_amount(self.length_scale, SHORTEST, LONGEST),
+            and is_whole(self.order, 0, HIGHEST_ORDER)
+            and is_amount(self.length_scale, SHORTEST_SCALE, LONGEST_SCALE),
             "Hermite functions of columns that there are",
         )
 
@@ -315,7 +315,7 @@ class HermiteFeatures:
 
     def _of_numbers(self, x: Tensor) -> Tensor:
         """Return functions of numbers, (n, columns, order + 1); not cut yet."""
-        functions = hermite_functions(x - HALF, self.order, self.length_scale)
+        functions = hermite_functions(x - CENTRE, self.order, self.length_scale)
         return functions / _largest_norm(self.order, self.length_scale)
 
     def _products(self, functions: Tensor) -> Tensor:
@@ -381,7 +381,7 @@ def _cut(functions: Tensor) -> Tensor:
 @cache
 def _largest_norm(order: int, length_scale: float) -> float:
     """Return the largest norm in public bounds; dividing by it makes up for the cut."""
-    x = torch.linspace(-HALF, HALF, FINE, dtype=torch.float64)
+    x = torch.linspace(-CENTRE, CENTRE, N_POINTS, dtype=torch.float64)
     functions = hermite_functions(x, order, length_scale)
     return float(torch.linalg.vector_norm(functions, dim=1).max())
 

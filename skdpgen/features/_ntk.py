@@ -24,7 +24,7 @@ from skdpgen.utils import (
 # ----------------------------------------------------------------------------
 # The slope of a ReLU, 0 or 1, for a generator that learns by gradients.
 
-TINY = 1e-12  # least divisor, for a row whose units all receive 0
+LEAST_DIVISOR = 1e-12  # for a row whose units all receive 0
 
 
 def smooth_step(x: Tensor) -> Tensor:  # (n, n_units) -> (n, n_units)
@@ -53,7 +53,7 @@ def smooth_step(x: Tensor) -> Tensor:  # (n, n_units) -> (n, n_units)
     step = (x > 0).to(x.dtype)
     if not x.requires_grad:
         return step
-    width = x.detach().square().mean(dim=1, keepdim=True).sqrt() + TINY
+    width = x.detach().square().mean(dim=1, keepdim=True).sqrt() + LEAST_DIVISOR
     smooth = 0.5 * (x / (width * math.sqrt(2.0))).erf()
     return step + (smooth - smooth.detach())  # the bracket is 0
 
@@ -61,8 +61,8 @@ def smooth_step(x: Tensor) -> Tensor:  # (n, n_units) -> (n, n_units)
 # ----------------------------------------------------------------------------
 # Neural-tangent features: the gradient of an untrained network, normalised.
 
-FINE, LARGEST = 2.0**-14, 32.0  # inputs of a layer: multiples of, and at most
-COARSE, STEEPEST = 2.0**-12, 8.0  # the same for its weights
+INPUT_STEP, LARGEST_INPUT = 2.0**-14, 32.0  # of a layer
+WEIGHT_STEP, LARGEST_WEIGHT = 2.0**-12, 8.0
 
 
 @asked("map")
@@ -142,7 +142,7 @@ class NTKFeatures:
     def check_asked(self) -> None:
         """Check fields that another party may have set; weights were rounded."""
         refuse_unless(
-            all(are_amounts(weight, STEEPEST, 2) for weight in self.weights)
+            all(are_amounts(weight, LARGEST_WEIGHT, 2) for weight in self.weights)
             and are_amounts(self.readout, 1e6, 2)
             and are_amounts(self.centre, 1e6, 1)
             and are_amounts(self.scale, 1e6, 1)
@@ -160,7 +160,7 @@ class NTKFeatures:
                 "A layer must have at most 2^19 inputs and, if it is normalised, 2^15 "
                 f"units. Got {n_inputs} and {width}."
             )
-        weights = tuple(_rounded(w, COARSE, STEEPEST) for w in self.weights)
+        weights = tuple(_rounded(w, WEIGHT_STEP, LARGEST_WEIGHT) for w in self.weights)
         object.__setattr__(self, "weights", weights)
 
     @classmethod
@@ -254,7 +254,7 @@ class NTKFeatures:
         x = self.scale * (x - self.centre)
         for weight in self.weights:
             x = torch.cat([x, torch.ones_like(x[:, :1])], dim=1)
-            x, root = _rounded(x, FINE, LARGEST), math.sqrt(x.shape[1])
+            x, root = _rounded(x, INPUT_STEP, LARGEST_INPUT), math.sqrt(x.shape[1])
             inputs.append(x / root)
             x, slope = self._layer(x @ weight.T / root)  # the product is exact
             slopes.append(slope)
@@ -287,8 +287,10 @@ class NTKFeatures:
         """Return a layer's output, and what its backward pass needs."""
         scale = None
         if self.has_layer_norm:
-            x = _rounded(x, FINE, LARGEST)
-            centred = _rounded(x - x.mean(dim=1, keepdim=True), FINE, LARGEST)
+            x = _rounded(x, INPUT_STEP, LARGEST_INPUT)
+            centred = _rounded(
+                x - x.mean(dim=1, keepdim=True), INPUT_STEP, LARGEST_INPUT
+            )
             scale = 1.0 / (centred.square().mean(dim=1, keepdim=True) + 1e-5).sqrt()
             x = centred * scale
         return x.relu() * math.sqrt(2.0), (x, scale)
@@ -363,7 +365,7 @@ class NetworkNTKFeatures:
             self.architecture in ARCHITECTURES
             and is_whole(self.n_inputs, 1, 2**19)
             and len(self.weights) == ARCHITECTURES[self.architecture] + 1
-            and all(are_amounts(weight, STEEPEST, 2) for weight in self.weights),
+            and all(are_amounts(weight, LARGEST_WEIGHT, 2) for weight in self.weights),
             "the weights of a network",
         )
 
@@ -371,7 +373,7 @@ class NetworkNTKFeatures:
         """Round the weights; sums over larger layers would not be exact."""
         if max(weight.shape[1] for weight in self.weights) > 2**19:
             raise ValueError("A layer must have at most 2^19 inputs. Got more.")
-        weights = tuple(_rounded(w, COARSE, STEEPEST) for w in self.weights)
+        weights = tuple(_rounded(w, WEIGHT_STEP, LARGEST_WEIGHT) for w in self.weights)
         object.__setattr__(self, "weights", weights)
 
     @classmethod
@@ -419,13 +421,13 @@ class NetworkNTKFeatures:
 
     def factors(self, x: Tensor) -> Factors:
         """Return u and v of each layer, whose outer products are the features."""
-        x = _rounded(x, FINE, LARGEST)
+        x = _rounded(x, INPUT_STEP, LARGEST_INPUT)
         if self.architecture == "cnn_2l":
             return self._of_convolution(x)
         first, *middle, last = self.weights
         inputs, ones = [_with_one(x)], torch.ones_like(x[:, :1])
         z = inputs[0] @ first.T  # exact
-        hidden = _rounded(z.relu(), FINE, LARGEST)
+        hidden = _rounded(z.relu(), INPUT_STEP, LARGEST_INPUT)
         for weight in middle:
             inputs.append(_with_one(hidden))
             hidden = inputs[-1] @ weight.T
@@ -444,7 +446,7 @@ class NetworkNTKFeatures:
         first, second, last = self.weights
         ones = torch.ones_like(x[:, :1])
         z = first[:, :1] * x[:, None] + first[:, 1:]  # (n, channels, inputs)
-        hidden = _with_one(_rounded(z.relu(), FINE, LARGEST).flatten(1))
+        hidden = _with_one(_rounded(z.relu(), INPUT_STEP, LARGEST_INPUT).flatten(1))
         y = hidden @ second.T  # exact
         back = last[:, :-1] * smooth_step(y)
         onto = (back @ second[:, :-1]).view_as(z)

@@ -11,7 +11,7 @@ from skdpgen.utils import (
     saved,
 )
 
-RADIUS = 0.35  # root mean square of pixels that is still not clipped
+UNCLIPPED_RMS = 0.35  # root mean square of pixels that is still not clipped
 
 
 @saved("lens.cosine")
@@ -130,7 +130,7 @@ class CosineLens:
 
     @property
     def _radius(self) -> float:
-        return RADIUS if isinstance(self.radius, str) else self.radius
+        return UNCLIPPED_RMS if isinstance(self.radius, str) else self.radius
 
     def _gain(self, rows: Tensor, columns: Tensor, like: Tensor) -> Tensor:
         """Return the factor of each frequency."""

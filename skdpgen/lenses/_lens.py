@@ -81,8 +81,8 @@ class Perceptual(Lens, Protocol):
 # ----------------------------------------------------------------------------
 # Operations of all lenses: on images before features, and on rows of features.
 
-SLACK = 1e-12  # of a norm, for rounding in double precision
-SMALLEST = 1e-6  # norm that is scaled to 1
+NORM_SLACK = 1e-12  # for rounding in double precision
+SMALLEST_NORM = 1e-6  # that is scaled to 1
 
 
 def within_range(images: Tensor) -> Tensor:
@@ -127,7 +127,7 @@ def clipped(rows: Tensor) -> Tensor:
             [0.3000, 0.4000]], dtype=torch.float64)
     """
     exact = finite(rows).double()
-    largest = 1.0 - max(torch.finfo(rows.dtype).eps, SLACK)
+    largest = 1.0 - max(torch.finfo(rows.dtype).eps, NORM_SLACK)
     return (exact * (largest / _norms(exact).clamp_min(largest))).to(rows.dtype)
 
 
@@ -141,7 +141,7 @@ def normalised(rows: Tensor) -> Tensor:
             [0.0000, 0.0000]])
     """
     exact = finite(rows).double()
-    return clipped((exact / _norms(exact).clamp_min(SMALLEST)).to(rows.dtype))
+    return clipped((exact / _norms(exact).clamp_min(SMALLEST_NORM)).to(rows.dtype))
 
 
 def _norms(rows: Tensor) -> Tensor:

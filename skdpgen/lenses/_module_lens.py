@@ -17,7 +17,7 @@ from skdpgen.utils import (
     saved,
 )
 
-SAID = ", given by the user and taken as public"
+PUBLIC_BY_USER = ", given by the user and taken as public"
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +76,8 @@ class ModuleLens:
         if not 0 < self.radius < math.inf:
             raise ValueError(f"radius must be positive. Got {self.radius!r} instead.")
         self._parts()
-        if not self.name.endswith(SAID):
-            object.__setattr__(self, "name", self.name + SAID)
+        if not self.name.endswith(PUBLIC_BY_USER):
+            object.__setattr__(self, "name", self.name + PUBLIC_BY_USER)
 
     @property
     def has_decoder(self) -> bool:
@@ -207,10 +207,10 @@ def _run(module: Callable[[Tensor], object], inputs: Tensor, role: str) -> Tenso
 # ----------------------------------------------------------------------------
 # A lens of random filters, which respond to strokes and edges; nothing is trained.
 
-FIRST, NEXT = 5, 3  # pixels a side of filters, in the first layer and later
-GAIN = 2.0  # norm of a filter
+FIRST_SIDE, NEXT_SIDE = 5, 3  # pixels of filters, in the first layer and later
+FILTER_NORM = 2.0
 # Part of a first filter's mean that is subtracted: edges count more than tones.
-LEVELLED = 0.5
+LEVELLED_PART = 0.5
 THRESHOLD = 0.5  # at most, of a ReLU
 
 
@@ -342,13 +342,15 @@ def _drawn(
     rng = torch.Generator().manual_seed(seed)
     layers = []
     for k, n in enumerate(n_filters):
-        side = NEXT if k else FIRST
+        side = NEXT_SIDE if k else FIRST_SIDE
         filters = torch.randn(n, n_channels, side, side, generator=rng)
         if not k:
-            filters = filters - LEVELLED * filters.mean(dim=(1, 2, 3), keepdim=True)
+            filters = filters - LEVELLED_PART * filters.mean(
+                dim=(1, 2, 3), keepdim=True
+            )
         norms = filters.flatten(1).norm(dim=1)[:, None, None, None]
         below = -THRESHOLD * torch.rand(n, generator=rng)
-        layers.append((GAIN * filters / norms, below))
+        layers.append((FILTER_NORM * filters / norms, below))
         n_channels = n
     return tuple(layers)
 

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn.functional import interpolate, normalize
 
 from skdpgen.lenses._lens import (
-    SMALLEST,
+    SMALLEST_NORM,
     Perceptual,
     Shape,
     clipped,
@@ -106,8 +106,8 @@ def _read(path: Path) -> Any:
 # ----------------------------------------------------------------------------
 # Base of lenses of trained networks: weights, sizes and colours of images.
 
-MEAN = (0.485, 0.456, 0.406)  # of ImageNet's colours, which such networks expect
-SPREAD = (0.229, 0.224, 0.225)
+IMAGENET_MEAN = (0.485, 0.456, 0.406)  # of colours, which such networks expect
+IMAGENET_STD = (0.229, 0.224, 0.225)
 SMALLEST_SIDE = 32  # maps of the last stage would have no pixel below
 
 
@@ -204,7 +204,8 @@ def as_inputs(images: Tensor, side: int) -> Tensor:
         size = round(height * times), round(width * times)
         images = interpolate(images, size, mode="bilinear", align_corners=False)
     mean, spread = (
-        images.new_tensor(constant)[:, None, None] for constant in (MEAN, SPREAD)
+        images.new_tensor(constant)[:, None, None]
+        for constant in (IMAGENET_MEAN, IMAGENET_STD)
     )
     return (images - mean) / spread  # grey ones become three equal channels first
 
@@ -382,10 +383,10 @@ class ClassifierLens(NetworkLens):
 # ----------------------------------------------------------------------------
 # The lens that comes with the package: small networks trained on public images.
 
-KINDS = {1: "grey", 3: "colour"}  # by the number of channels
-RADIUS = {1: 40.0, 3: 47.0}  # norm of the codes of 99 % of public images
+KINDS_BY_CHANNELS = {1: "grey", 3: "colour"}
+NORMS_BY_CHANNELS = {1: 40.0, 3: 47.0}  # of the codes of 99 % of public images
 
-BALANCE = 1.5, 1.2, 0.5  # of layers: fine places get most of a feature's norm
+LAYER_WEIGHTS = 1.5, 1.2, 0.5  # fine places get most of a feature's norm
 
 
 @saved("lens.shipped")
@@ -452,7 +453,7 @@ class ShippedLens:
         maps = network(images.shape[1], images).maps(images)
         parts = [
             a * feature_map.flatten(1)
-            for a, feature_map in zip(BALANCE, maps, strict=True)
+            for a, feature_map in zip(LAYER_WEIGHTS, maps, strict=True)
         ]
         return finite(torch.cat(parts, dim=1))
 
@@ -460,12 +461,14 @@ class ShippedLens:
         """Return codes of norm at most 1."""
         images = within_range(images)
         channels = images.shape[1]
-        return clipped(network(channels, images).encode(images) / RADIUS[channels])
+        return clipped(
+            network(channels, images).encode(images) / NORMS_BY_CHANNELS[channels]
+        )
 
     def decode(self, codes: Tensor, shape: Shape) -> Tensor:
         """Return images in [0, 1], of this shape."""
         channels, *sides = shape
-        images = network(channels, codes).decode(codes * RADIUS[channels])
+        images = network(channels, codes).decode(codes * NORMS_BY_CHANNELS[channels])
         if images.shape[2:] == tuple(sides):
             return images
         return interpolate(images, tuple(sides), mode="bilinear", align_corners=False)
@@ -481,7 +484,7 @@ class ShippedLens:
 
 def network(n_channels: int, like: Tensor | None = None) -> PublicAutoEncoder:
     """Return the network for a number of channels, in the precision of a tensor."""
-    if n_channels not in KINDS:
+    if n_channels not in KINDS_BY_CHANNELS:
         raise ValueError(f"Images must have 1 or 3 channels. Got {n_channels} instead.")
     if like is None:
         return _network(n_channels, torch.float32, torch.device("cpu"))
@@ -493,15 +496,17 @@ def _network(
     n_channels: int, dtype: torch.dtype, device: torch.device
 ) -> PublicAutoEncoder:
     network = PublicAutoEncoder(n_channels)
-    network.load_state_dict(load(_content(KINDS[n_channels])))
+    network.load_state_dict(load(_content(KINDS_BY_CHANNELS[n_channels])))
     return network.to(device=device, dtype=dtype).eval().requires_grad_(False)
 
 
 @cache
 def installed() -> str:
     """Return the installed version: the first digits of a checksum."""
-    constants = repr((sorted(RADIUS.items()), BALANCE)).encode()
-    content = constants + b"".join(_content(kind) for kind in KINDS.values())
+    constants = repr((sorted(NORMS_BY_CHANNELS.items()), LAYER_WEIGHTS)).encode()
+    content = constants + b"".join(
+        _content(kind) for kind in KINDS_BY_CHANNELS.values()
+    )
     return hashlib.sha256(content).hexdigest()[:8]
 
 
@@ -577,10 +582,10 @@ class PerceptualMap:
     def _parts(self, x: Tensor) -> list[Tensor]:
         """Return features and their squares, each normalised separately."""
         features = self.lens.features(x.reshape(-1, *self.shape)).flatten(1)
-        unit = normalize(features, dim=1, eps=SMALLEST)
+        unit = normalize(features, dim=1, eps=SMALLEST_NORM)
         parts = [math.sqrt(1.0 - self.squares) * unit]
         if self.squares:
-            squared = normalize(unit.square(), dim=1, eps=SMALLEST**2)
+            squared = normalize(unit.square(), dim=1, eps=SMALLEST_NORM**2)
             parts.append(math.sqrt(self.squares) * squared)
         return parts
 
@@ -596,7 +601,7 @@ class PerceptualMap:
         """Return means of equal groups of rows, (n_parts, n_features)."""
         features = self.lens.features(x.reshape(-1, *self.shape)).flatten(1)
         means: Tensor = UnitMeans.apply(  # type: ignore[no-untyped-call]
-            features, n_parts, self.squares, SMALLEST
+            features, n_parts, self.squares, SMALLEST_NORM
         )
         return means
 

@@ -12,11 +12,11 @@ from torch.nn.functional import adaptive_avg_pool2d, avg_pool2d, conv2d, normali
 from skdpgen.lenses._lens import Shape, finite, normalised, within_range
 from skdpgen.utils import saved
 
-FLAT = 0.04  # deviation of a patch's pixels below which contrast is not stretched
-IN_CACHE = 2**20  # numbers in the maps of the images that are taken at a time
-LEVEL = 0.1  # added to variances before whitening; patches have variance 1
+FLAT_STD = 0.04  # of a patch's pixels; below, contrast is not stretched
+NUMBERS_IN_CACHE = 2**20  # in the maps of the images that are taken at a time
+ADDED_VARIANCE = 0.1  # before whitening; patches have variance 1
 N_PATCHES, N_ROUNDS = 100_000, 20  # of k-means
-FIRING = 0.2  # part of the public patches to which a filter responds
+FIRING_PART = 0.2  # of the public patches: a filter responds to it
 
 
 @saved("lens.patches")
@@ -118,11 +118,11 @@ class PatchLens:
         patches = _levelled(_drawn_patches(images, side, rng))
         mean = patches.mean(dim=0)
         values, vectors = torch.linalg.eigh((patches - mean).T.cov())
-        whiten = (vectors * (values.clamp_min(0) + LEVEL).rsqrt()) @ vectors.T
+        whiten = (vectors * (values.clamp_min(0) + ADDED_VARIANCE).rsqrt()) @ vectors.T
         white = (patches - mean) @ whiten
         rows = _spherical_means(white, n_filters, rng) @ whiten
         answers = (patches - mean) @ rows.T
-        thresholds = answers.quantile(1.0 - FIRING, dim=0) + rows @ mean
+        thresholds = answers.quantile(1.0 - FIRING_PART, dim=0) + rows @ mean
         rows = rows - rows.mean(dim=1, keepdim=True)  # patches have mean 0
         channels = patches.shape[1] // side**2
         filters = rows.reshape(n_filters, channels, side, side).float()
@@ -165,7 +165,7 @@ class PatchLens:
         """Return how many images to take at a time, for maps that stay in a cache."""
         side, height, width = self.filters.shape[2], *images.shape[2:]
         rows, columns = ((n - side) // self.stride + 1 for n in (height, width))
-        return max(1, IN_CACHE // (len(self.filters) * rows * columns))
+        return max(1, NUMBERS_IN_CACHE // (len(self.filters) * rows * columns))
 
     def _responses(self, images: Tensor) -> Tensor:
         """Return the features of images that are looked at together."""
@@ -173,7 +173,7 @@ class PatchLens:
         side = filters.shape[2]
         means = _patch_means(images, side, self.stride)
         variance = _patch_means(images.square(), side, self.stride) - means.square()
-        contrast = (variance.clamp_min(0.0) + FLAT**2).sqrt()
+        contrast = (variance.clamp_min(0.0) + FLAT_STD**2).sqrt()
         answers = conv2d(images, filters, stride=self.stride) * contrast.reciprocal()
         maps = (answers - thresholds[:, None, None]).relu()
         return finite(adaptive_avg_pool2d(maps, self.grid).flatten(1))
@@ -222,7 +222,7 @@ def _levelled(patches: Tensor) -> Tensor:
     """Take the mean off each patch, and level its contrast."""
     centred = patches - patches.mean(dim=1, keepdim=True)
     variance = centred.square().mean(dim=1, keepdim=True)
-    return centred / (variance + FLAT**2).sqrt()
+    return centred / (variance + FLAT_STD**2).sqrt()
 
 
 def _spherical_means(rows: Tensor, n: int, rng: Generator) -> Tensor:

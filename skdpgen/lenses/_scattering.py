@@ -15,11 +15,11 @@ from skdpgen.utils import (
 # ----------------------------------------------------------------------------
 # Wavelets of scattering, in the Fourier domain, and the low-pass that follows them.
 
-HIGHEST = 3 * math.pi / 4  # centre frequency of the finest wavelet
-SPREAD = 0.8  # standard deviation of the finest envelope, in pixels
+FINEST_FREQUENCY = 3 * math.pi / 4  # centre frequency of the finest wavelet
+FINEST_SPREAD = 0.8  # standard deviation of the finest envelope, in pixels
 SLANT = 4.0  # over the number of angles: an envelope across its wave is this narrow
-TURNS = 2  # repetitions of the spectrum that are added, on each side
-MARGIN = 3  # steps of the low-pass that are added to a side, so that nothing wraps
+SPECTRUM_TURNS = 2  # repetitions that are added, on each side
+MARGIN_STEPS = 3  # of the low-pass, added to a side, so that nothing wraps
 
 
 def padded_side(side: int, n_scales: int) -> int:
@@ -30,7 +30,7 @@ def padded_side(side: int, n_scales: int) -> int:
     >>> padded_side(28, 2)
     40
     """
-    return (math.ceil(side / 2**n_scales) + MARGIN) * 2**n_scales
+    return (math.ceil(side / 2**n_scales) + MARGIN_STEPS) * 2**n_scales
 
 
 def mirror(side: int, n_scales: int) -> Tensor:
@@ -58,7 +58,7 @@ def low_pass(side: int, n_scales: int) -> Tensor:
     middles = (length - side) // 2 + (side - 1) / 2 + step * shift
     away = torch.arange(length, dtype=torch.float64) - middles[:, None]
     away = (away + length / 2) % length - length / 2
-    weights = torch.exp(-((away / (SPREAD * step)) ** 2) / 2)
+    weights = torch.exp(-((away / (FINEST_SPREAD * step)) ** 2) / 2)
     return weights / weights.sum(dim=1, keepdim=True) * math.sqrt(step)
 
 
@@ -120,7 +120,7 @@ def _both_ways(spectrum: Tensor) -> Tensor:
 
 
 def _morlet(scale: int, angle: float, slant: float, height: int, width: int) -> Tensor:
-    spread, frequency = SPREAD * 2**scale, HIGHEST / 2**scale
+    spread, frequency = FINEST_SPREAD * 2**scale, FINEST_FREQUENCY / 2**scale
     centre = _gaussian(spread, angle, slant, frequency, height, width)
     around_0 = _gaussian(spread, angle, slant, 0.0, height, width)
     wavelet = centre - centre[0, 0] / around_0[0, 0] * around_0
@@ -133,8 +133,8 @@ def _gaussian(
 ) -> Tensor:
     """Return a Gaussian around a frequency, repeated every 2 pi, as sampling does."""
     gaussian = torch.zeros(height, width, dtype=torch.float64)
-    for down in range(-TURNS, TURNS + 1):
-        for right in range(-TURNS, TURNS + 1):
+    for down in range(-SPECTRUM_TURNS, SPECTRUM_TURNS + 1):
+        for right in range(-SPECTRUM_TURNS, SPECTRUM_TURNS + 1):
             y = 2 * math.pi * (torch.fft.fftfreq(height).double()[:, None] + down)
             x = 2 * math.pi * (torch.fft.fftfreq(width).double() + right)
             along = x * math.cos(angle) + y * math.sin(angle) - frequency
@@ -148,8 +148,8 @@ def _gaussian(
 # A lens of wavelet scattering; nothing is trained.
 
 SMALLEST_SIDE = 8
-IN_CACHE, AT_ONCE = 2**12, 2**19  # pixels at once, on a processor and elsewhere
-SIZE = 0.7  # root mean square of pixels whose codes have norm 1, about
+PIXELS_ON_CPU, PIXELS_ELSEWHERE = 2**12, 2**19  # at once
+UNIT_RMS = 0.7  # root mean square of pixels whose codes have norm 1, about
 
 
 @saved("lens.scattering")
@@ -241,7 +241,7 @@ class ScatteringLens:
     def encode(self, images: Tensor) -> Tensor:  # (n, c, h, w) -> (n, n_latent)
         """Return codes of norm at most 1."""
         n_pixels = math.prod(images.shape[1:])
-        return clipped(self.features(images) / (SIZE * math.sqrt(n_pixels)))
+        return clipped(self.features(images) / (UNIT_RMS * math.sqrt(n_pixels)))
 
     def features(self, images: Tensor) -> Tensor:  # (n, c, h, w) -> (n, n_features)
         """Return features; differentiable."""
@@ -252,7 +252,7 @@ class ScatteringLens:
             return images.new_zeros(0, self.n_features((channels, height, width)))
         padded = padded_side(height, self.n_scales), padded_side(width, self.n_scales)
         size = channels * math.prod(padded)
-        most = IN_CACHE if images.device.type == "cpu" else AT_ONCE
+        most = PIXELS_ON_CPU if images.device.type == "cpu" else PIXELS_ELSEWHERE
         parts = torch.split(images, max(most // size, 1))
         return finite(torch.cat([self._scattered(part) for part in parts]))
 

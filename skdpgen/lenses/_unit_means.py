@@ -84,7 +84,7 @@ class UnitMeans(torch.autograd.Function):
         return slopes.flatten(0, 1), None, None, None
 
 
-IN_CACHE = 2**19  # numbers of rows that are taken together
+NUMBERS_IN_CACHE = 2**19  # of rows that are taken together
 
 
 def _pieces(grouped: Tensor) -> Iterator[tuple[slice, slice]]:
@@ -93,7 +93,7 @@ def _pieces(grouped: Tensor) -> Iterator[tuple[slice, slice]]:
     if grouped.is_cuda:
         yield slice(None), slice(None)
         return
-    n_rows = max(IN_CACHE // width, 1)
+    n_rows = max(NUMBERS_IN_CACHE // width, 1)
     n_groups = max(n_rows // n_each, 1)
     for group in range(0, n_parts, n_groups):
         for first in range(0, n_each, n_rows):

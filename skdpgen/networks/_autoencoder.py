@@ -7,7 +7,7 @@ from torch.nn.functional import interpolate
 
 from skdpgen.networks._table import convolution, linear, up_convolution
 
-DARK = -2.0  # first bias of every pixel: most images have a black background
+DARK_BIAS = -2.0  # the first of every pixel: most images have a black background
 
 
 class AutoEncoder(nn.Module):
@@ -40,7 +40,7 @@ class AutoEncoder(nn.Module):
         )
         # in the order of the layers, as each draws its weights from `rng`
         first, last = linear(n_codes, n_units, rng), linear(n_units, n_pixels, rng)
-        nn.init.constant_(last.bias, DARK)
+        nn.init.constant_(last.bias, DARK_BIAS)
         self.decoder = nn.Sequential(first, nn.Tanh(), last)
 
     def encode(self, pixels: Tensor) -> Tensor:  # (n, n_pixels) -> (n, n_codes)
@@ -62,10 +62,10 @@ class AutoEncoder(nn.Module):
 # ----------------------------------------------------------------------------
 # The network that comes with the package: an auto-encoder whose layers detect shapes.
 
-SIDE = 28  # of the images that codes are made of
+IMAGE_SIDE = 28  # of the images that codes are made of
 WIDTHS = (24, 48, 96)
-CODES = {1: 64, 3: 128}  # by the number of channels
-DRAWN = 64  # maps that drawing starts from
+N_CODES_BY_CHANNELS = {1: 64, 3: 128}
+FIRST_MAPS = 64  # that drawing starts from
 
 
 class PublicAutoEncoder(nn.Module):
@@ -92,7 +92,7 @@ class PublicAutoEncoder(nn.Module):
 
     def __init__(self, n_channels: int, *, rng: Generator | None = None) -> None:
         super().__init__()
-        sizes, n_codes = (n_channels, *WIDTHS), CODES[n_channels]
+        sizes, n_codes = (n_channels, *WIDTHS), N_CODES_BY_CHANNELS[n_channels]
         layers = [
             convolution(*pair, 3 if k else 5, rng)
             for k, pair in enumerate(pairwise(sizes))
@@ -100,13 +100,13 @@ class PublicAutoEncoder(nn.Module):
         for layer in layers[1:]:
             layer.stride = (2, 2)  # halves the map, instead of a pooling layer
         self.seen = nn.ModuleList(layers)  # a name in the file of the weights
-        small = SIDE // 4  # of the last map, and of the first one that is drawn
+        small = IMAGE_SIDE // 4  # of the last map, and of the first one that is drawn
         self.codes = linear(WIDTHS[-1] * small**2, n_codes, rng)
-        self.start = linear(n_codes, DRAWN * small**2, rng)
+        self.start = linear(n_codes, FIRST_MAPS * small**2, rng)
         self.drawn = nn.ModuleList(
             (
-                up_convolution(DRAWN, DRAWN // 2, rng),
-                up_convolution(DRAWN // 2, n_channels, rng),
+                up_convolution(FIRST_MAPS, FIRST_MAPS // 2, rng),
+                up_convolution(FIRST_MAPS // 2, n_channels, rng),
             )
         )
 
@@ -120,17 +120,17 @@ class PublicAutoEncoder(nn.Module):
 
     def encode(self, images: Tensor) -> Tensor:  # (n, c, h, w) -> (n, n_codes)
         """Return codes."""
-        if images.shape[2:] != (SIDE, SIDE):
+        if images.shape[2:] != (IMAGE_SIDE, IMAGE_SIDE):
             images = interpolate(
-                images, (SIDE, SIDE), mode="bilinear", align_corners=False
+                images, (IMAGE_SIDE, IMAGE_SIDE), mode="bilinear", align_corners=False
             )
         codes: Tensor = self.codes(self.maps(images)[-1].flatten(1))
         return codes
 
     def decode(self, codes: Tensor) -> Tensor:  # (n, n_codes) -> (n, c, 28, 28)
         """Return images in [0, 1]."""
-        small = SIDE // 4
-        maps = self.start(codes).unflatten(1, (DRAWN, small, small)).relu()
+        small = IMAGE_SIDE // 4
+        maps = self.start(codes).unflatten(1, (FIRST_MAPS, small, small)).relu()
         first, last = self.drawn
         images: Tensor = last(first(maps).relu())
         return images.sigmoid()

@@ -11,7 +11,7 @@ from skdpgen.networks._table import convolution, linear
 # ----------------------------------------------------------------------------
 # A small classifier of images, cheap enough to predict every private row.
 
-HALVED = 16  # from this many pixels a side on, 2 x 2 of them are averaged
+HALVED_FROM_SIDE = 16  # pixels; then 2 x 2 of them are averaged
 CNN_WIDTHS = (16, 32)
 
 
@@ -31,7 +31,7 @@ class SmallCNN(nn.Module):
     ) -> None:
         super().__init__()
         channels, *sides = shape
-        self.is_halved = min(sides) >= HALVED
+        self.is_halved = min(sides) >= HALVED_FROM_SIDE
         for _ in range(2 + self.is_halved):  # each pooling rounds up, as below
             sides = [math.ceil(side / 2) for side in sides]
         self.first = convolution(channels, CNN_WIDTHS[0], 3, rng)
@@ -51,7 +51,7 @@ class SmallCNN(nn.Module):
 # ----------------------------------------------------------------------------
 # The convolutions of VGG-19 (Simonyan & Zisserman, 2015), to be loaded.
 
-DEPTHS = (2, 2, 4, 4, 4)  # convolutions of each stage
+VGG_DEPTHS = (2, 2, 4, 4, 4)  # convolutions of each stage
 VGG_WIDTHS = (64, 128, 256, 512, 512)  # their channels
 
 
@@ -75,7 +75,7 @@ class VGG(nn.Module):
         super().__init__()
         layers: list[nn.Module] = []
         before = 3
-        for width, depth in zip(widths, DEPTHS, strict=True):
+        for width, depth in zip(widths, VGG_DEPTHS, strict=True):
             for _ in range(depth):
                 layers += [convolution(before, width, 3, None), nn.ReLU()]
                 before = width
@@ -96,7 +96,7 @@ class VGG(nn.Module):
 # The convolutions of ResNet-18 (He et al., 2016), to be loaded.
 
 RESNET_WIDTHS = (64, 128, 256, 512)  # channels of each stage
-DEPTH = 2  # blocks of a stage
+RESNET_DEPTH = 2  # blocks of a stage
 
 
 class ResNet(nn.Module):
@@ -164,7 +164,7 @@ class Block(nn.Module):
 
 def _stage(n_inputs: int, n_outputs: int, stride: int) -> nn.Sequential:
     blocks = [Block(n_inputs, n_outputs, stride)]
-    blocks += [Block(n_outputs, n_outputs, 1) for _ in range(DEPTH - 1)]
+    blocks += [Block(n_outputs, n_outputs, 1) for _ in range(RESNET_DEPTH - 1)]
     return nn.Sequential(*blocks)
 
 
@@ -179,7 +179,7 @@ def _convolution(n_inputs: int, n_outputs: int, size: int, stride: int) -> nn.Co
 # ResNet-20 (He et al., 2016), for images of 32 x 32, as DP-SGD can train it.
 
 RESNET20_WIDTHS = (16, 32, 64)  # channels of each stage, of three blocks
-GROUPS = 8  # of a normalisation; one over the batch would mix rows
+NORM_GROUPS = 8  # one over the batch would mix rows
 
 
 class ResNet20(nn.Module):
@@ -208,7 +208,7 @@ class ResNet20(nn.Module):
         super().__init__()
         before = RESNET20_WIDTHS[0]
         self.first = _convolution(3, before, 3, stride=1)
-        self.norm = nn.GroupNorm(GROUPS, before)
+        self.norm = nn.GroupNorm(NORM_GROUPS, before)
         blocks = []
         for width in RESNET20_WIDTHS:
             for k in range(3):
@@ -240,9 +240,9 @@ class GroupedBlock(nn.Module):
     def __init__(self, n_inputs: int, n_outputs: int, stride: int) -> None:
         super().__init__()
         self.first = _convolution(n_inputs, n_outputs, 3, stride)
-        self.first_norm = nn.GroupNorm(GROUPS, n_outputs)
+        self.first_norm = nn.GroupNorm(NORM_GROUPS, n_outputs)
         self.second = _convolution(n_outputs, n_outputs, 3, stride=1)
-        self.second_norm = nn.GroupNorm(GROUPS, n_outputs)
+        self.second_norm = nn.GroupNorm(NORM_GROUPS, n_outputs)
         self.beside = (
             nn.Identity()
             if stride == 1

@@ -20,9 +20,9 @@ from skdpgen.utils import (
     saved,
 )
 
-SMALLEST = 4  # pixels a side of the first map, in architectures that double it
-HALVED = 16  # from this many pixels a side on, "full" draws half as many
-UPSAMPLED = 16  # channels of the first map of "upsample"
+FIRST_MAP_SIDE = 4  # pixels, in architectures that double it
+HALVED_FROM_SIDE = 16  # pixels; "full" then draws half as many
+UPSAMPLE_CHANNELS = 16  # of the first map
 
 
 @saved("network.image_shape")
@@ -69,8 +69,10 @@ class ImageShape:
 
     @property
     def n_doublings(self) -> int:
-        """How often a map of ``SMALLEST`` must double to hold an image."""
-        return max(math.ceil(math.log2(max(self.height, self.width) / SMALLEST)), 1)
+        """How often a map of ``FIRST_MAP_SIDE`` must double to hold an image."""
+        return max(
+            math.ceil(math.log2(max(self.height, self.width) / FIRST_MAP_SIDE)), 1
+        )
 
     @property
     def least_weights(self) -> int:
@@ -162,7 +164,7 @@ class Full(nn.Sequential):
     """Full layers; from 16 pixels a side on, drawn at half size and doubled."""
 
     def __init__(self, shape: ImageShape, rng: Generator | None) -> None:
-        step = 2 if min(shape.height, shape.width) >= HALVED else 1
+        step = 2 if min(shape.height, shape.width) >= HALVED_FROM_SIDE else 1
         height, width = math.ceil(shape.height / step), math.ceil(shape.width / step)
         layers, units = _full(shape, rng)
         layers += [
@@ -212,15 +214,15 @@ class Upsample(nn.Sequential):
         layers, units = _full(shape, rng)
         super().__init__(
             *layers,
-            linear(units, UPSAMPLED * height * width, rng),
-            nn.BatchNorm1d(UPSAMPLED * height * width),
+            linear(units, UPSAMPLE_CHANNELS * height * width, rng),
+            nn.BatchNorm1d(UPSAMPLE_CHANNELS * height * width),
             nn.ReLU(),
-            Maps(1, (UPSAMPLED, height, width)),
+            Maps(1, (UPSAMPLE_CHANNELS, height, width)),
             nn.Upsample(scale_factor=2, mode="bilinear"),
-            convolution(UPSAMPLED, UPSAMPLED // 2, 5, rng),
+            convolution(UPSAMPLE_CHANNELS, UPSAMPLE_CHANNELS // 2, 5, rng),
             nn.ReLU(),
             nn.Upsample(scale_factor=2, mode="bilinear"),
-            convolution(UPSAMPLED // 2, shape.channels, 5, rng),
+            convolution(UPSAMPLE_CHANNELS // 2, shape.channels, 5, rng),
         )
 
 
@@ -230,8 +232,8 @@ class Decoder(nn.Sequential):
     def __init__(self, shape: ImageShape, rng: Generator | None) -> None:
         n_maps = shape.hidden[0]
         layers: list[nn.Module] = [
-            linear(shape.n_latent + shape.n_classes, n_maps * SMALLEST**2, rng),
-            nn.Unflatten(1, (n_maps, SMALLEST, SMALLEST)),
+            linear(shape.n_latent + shape.n_classes, n_maps * FIRST_MAP_SIDE**2, rng),
+            nn.Unflatten(1, (n_maps, FIRST_MAP_SIDE, FIRST_MAP_SIDE)),
             nn.BatchNorm2d(n_maps),
             nn.ReLU(),
         ]
@@ -249,8 +251,8 @@ class Residual(nn.Sequential):
     def __init__(self, shape: ImageShape, rng: Generator | None) -> None:
         n_maps = shape.hidden[0]
         layers: list[nn.Module] = [
-            linear(shape.n_latent + shape.n_classes, n_maps * SMALLEST**2, rng),
-            Maps(1, (n_maps, SMALLEST, SMALLEST)),
+            linear(shape.n_latent + shape.n_classes, n_maps * FIRST_MAP_SIDE**2, rng),
+            Maps(1, (n_maps, FIRST_MAP_SIDE, FIRST_MAP_SIDE)),
         ]
         for _ in range(shape.n_doublings):
             fewer = max(n_maps // 2, 16)
@@ -304,7 +306,7 @@ BODIES = {
 # ----------------------------------------------------------------------------
 # A discriminator for DP-SGD: smooth, conditional on labels, without batch statistics.
 
-ROUNDS = 2  # of the power method, which goes on where it stopped
+POWER_ROUNDS = 2  # of the power method, which goes on where it stopped
 
 
 class WholeLinear(nn.Linear):
@@ -395,7 +397,7 @@ class Discriminator(nn.Module):
             if direction is None or direction.device != weight.device:
                 n = weight.shape[1]
                 direction = weight.new_full((n,), 1.0 / math.sqrt(n))
-            for _ in range(ROUNDS):
+            for _ in range(POWER_ROUNDS):
                 direction = weight.T @ (weight @ direction)
                 direction = direction / direction.norm().clamp_min(1e-12)
             self._directions[name] = direction
@@ -407,8 +409,8 @@ class Discriminator(nn.Module):
 # ----------------------------------------------------------------------------
 # A discriminator of images themselves.
 
-WIDTHS, SIZE = (8, 16), 5  # channels of two convolutions, and pixels of their side
-INK, INK_SCALE = 0.2, 0.5  # centre and scale of pixels
+WIDTHS, FILTER_SIDE = (8, 16), 5  # channels of two convolutions, and their pixels
+PIXEL_CENTRE, PIXEL_SCALE = 0.2, 0.5
 
 
 class ImageDiscriminator(nn.Module):
@@ -444,7 +446,7 @@ class ImageDiscriminator(nn.Module):
         channels, *sides = size
         layers: list[nn.Module] = []
         for units in WIDTHS:
-            layer = convolution(channels, units, SIZE, rng)
+            layer = convolution(channels, units, FILTER_SIDE, rng)
             layer.stride = (2, 2)
             layers += [layer, nn.SiLU()]
             channels, sides = units, [(side + 1) // 2 for side in sides]
@@ -453,5 +455,5 @@ class ImageDiscriminator(nn.Module):
 
     def forward(self, x: Tensor, one_hot: Tensor) -> Tensor:  # (n, d), (n, k) -> (n,)
         """Return the score of each image, given its pixels in [0, 1]."""
-        maps = self.body((x.unflatten(-1, self.size) - INK) / INK_SCALE)
+        maps = self.body((x.unflatten(-1, self.size) - PIXEL_CENTRE) / PIXEL_SCALE)
         return (self.head(maps.flatten(1)) * one_hot).sum(dim=-1)

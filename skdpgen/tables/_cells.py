@@ -41,10 +41,10 @@ from skdpgen.utils import (
 # of the time of a pass over rows that do not fit into memory.
 
 N_BUCKETS = 2**15  # at least
-FOR_EACH = 8  # buckets for each edge
-MANY = 2**14  # numbers at once, from which a table of buckets saves time
-OFTEN = 2  # numbers per edge so far, from which it does: making the table takes time
-TOP = np.uint64(2**63)
+BUCKETS_OF_EDGE = 8
+MANY_NUMBERS = 2**14  # at once, from which a table of buckets saves time
+MANY_PER_EDGE = 2  # numbers so far, from which it does: making the table takes time
+TOP_BIT = np.uint64(2**63)
 
 
 class Search:
@@ -73,7 +73,9 @@ class Search:
     def __call__(self, x: Floats) -> Codes:
         """Return the number of edges at or below each number; anything for NaN."""
         self._n_seen += len(x)
-        is_rare = len(x) < MANY or self._n_seen < OFTEN * len(self.edges)
+        is_rare = len(x) < MANY_NUMBERS or self._n_seen < MANY_PER_EDGE * len(
+            self.edges
+        )
         if is_rare or len(self.edges) < 2:
             return np.searchsorted(self.edges, x, side="right")
         if self._table is None:
@@ -126,12 +128,12 @@ class _ByDigits:
     def _keys(self, x: Floats) -> NDArray[np.uint64]:
         """Return integers in the order of floats; bits of negative ones are flipped."""
         bits = (x + 0.0).view(np.uint64)  # 0.0 has no sign
-        return np.where(bits >= TOP, ~bits, bits | TOP)
+        return np.where(bits >= TOP_BIT, ~bits, bits | TOP_BIT)
 
 
 def _best_table(edges: Floats) -> tuple["_Even | _ByDigits", NDArray[np.int32]]:
     """Return the buckets that separate most edges, and the answer of each, or -1."""
-    tables, n = [], max(N_BUCKETS, FOR_EACH * 2 ** len(edges).bit_length())
+    tables, n = [], max(N_BUCKETS, BUCKETS_OF_EDGE * 2 ** len(edges).bit_length())
     for buckets in (_Even(edges, n), _ByDigits(edges, n)):
         counts = np.bincount(buckets(edges), minlength=n)
         answers = np.where(counts > 0, -1, np.cumsum(counts)).astype(np.int32)
@@ -144,7 +146,7 @@ def _best_table(edges: Floats) -> tuple["_Even | _ByDigits", NDArray[np.int32]]:
 # Cells: a column as a finite set of public intervals or categories.
 
 MOST_ENDS = 2**22  # of intervals or points, in a question from another process
-TINY = 2.0**-40  # magnitudes below this are zero, as in private discovery
+LEAST_MAGNITUDE = 2.0**-40  # below this numbers are zero, as in private discovery
 
 
 @asked("cells")
@@ -301,7 +303,9 @@ class NumberCells:
         widths = np.diff(self.edges)
         if self.step is not None:
             return np.asarray(widths <= 1.5 * self.step)
-        return np.asarray(widths <= np.maximum(TINY, 1.5 * np.spacing(self.edges[:-1])))
+        return np.asarray(
+            widths <= np.maximum(LEAST_MAGNITUDE, 1.5 * np.spacing(self.edges[:-1]))
+        )
 
 
 @asked("cells")
@@ -500,7 +504,7 @@ def simple_cells(column: Column, max_lattice: int) -> Cells | None:
     step, n_values = step_of(column), column.n_values  # type: ignore[union-attr]
     is_time = isinstance(column, Datetime)
     if upper == lower:
-        edges = np.array([lower, upper + TINY])
+        edges = np.array([lower, upper + LEAST_MAGNITUDE])
         return NumberCells(edges, nullable, step, lower, is_time)
     if step is not None and n_values is not None and n_values <= max_lattice:
         edges = lower + step * (np.arange(n_values + 1) - 0.5)

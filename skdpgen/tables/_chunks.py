@@ -17,7 +17,7 @@ from skdpgen.utils import (
 # ----------------------------------------------------------------------------
 # Tables on disk and queries, as batches that are reopened with some columns.
 
-ROWS = 65_536  # of a batch
+ROWS_OF_BATCH = 65_536
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,7 +301,7 @@ class Chunks:
         self._target: Any = None
 
     @classmethod
-    def of(cls, source: Any, target: Any = None, *, rows: int = ROWS) -> Self:
+    def of(cls, source: Any, target: Any = None, *, rows: int = ROWS_OF_BATCH) -> Self:
         """Return the chunks of a table on disk, or of a query.
 
         Columns and dtypes are those that the source declares, and public. Categories in

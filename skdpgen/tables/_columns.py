@@ -629,7 +629,7 @@ def _check_bounds(name: str, column: Any, lower: Any, upper: Any) -> None:
 # ----------------------------------------------------------------------------
 # A column type as plain values, and back: for files, and for users.
 
-OF_SCHEMA = {"origin"}  # fields that a schema stores once for all of its columns
+FIELDS_OF_SCHEMA = {"origin"}  # that it stores once for all of its columns
 TYPES = {
     kind.__name__: kind
     for kind in (
@@ -649,7 +649,7 @@ def column_to_dict(column: Column) -> dict[str, Any]:
     """Return the column as plain types, with its kind under ``"type"``."""
     content: dict[str, Any] = {"type": type(column).__name__}
     for item in fields(column):
-        if item.name in OF_SCHEMA:
+        if item.name in FIELDS_OF_SCHEMA:
             continue
         value = getattr(column, item.name)
         if isinstance(value, tuple):
@@ -676,7 +676,7 @@ def column_from_dict(name: str, content: object) -> Column:
             f"type of column {name!r} must be one of {', '.join(TYPES)}. "
             f"Got {kind!r} instead."
         )
-    allowed = {item.name for item in fields(TYPES[kind])} - OF_SCHEMA
+    allowed = {item.name for item in fields(TYPES[kind])} - FIELDS_OF_SCHEMA
     if not set(content) <= allowed:
         raise SchemaError(
             f"{kind} column {name!r} takes {', '.join(sorted(allowed)) or 'nothing'}. "

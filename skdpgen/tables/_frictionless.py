@@ -42,9 +42,9 @@ from skdpgen.tables._text_forms import (
     read_number,
 )
 
-WHAT = "Table Schema"
+FORMAT_NAME = "Table Schema"
 PROFILE = "https://datapackage.org/profiles/2.0/tableschema.json"
-OWN = "skdpgen"  # the property that other tools ignore
+OWN_PROPERTY = "skdpgen"  # other tools ignore it
 BOUNDS = ("minimum", "maximum")
 TYPES = (
     *("string", "number", "integer", "boolean", "date", "time", "datetime", "year"),
@@ -61,19 +61,26 @@ TIMES = {
 TRUE = {"true", "True", "TRUE", "1"}
 FALSE = {"false", "False", "FALSE", "0"}
 # what is read, or says nothing of values; everything else is named as left out
-READ = {
+FIELD_KEYS = {
     *("name", "title", "description", "example", "rdfType", "type", "format"),
-    *("constraints", "categories", "categoriesOrdered", "missingValues", OWN),
+    *("constraints", "categories", "categoriesOrdered", "missingValues", OWN_PROPERTY),
     *("decimalChar", "groupChar", "bareNumber", "trueValues", "falseValues"),
 }
-ENDS = {*BOUNDS, "exclusiveMinimum", "exclusiveMaximum"}
-CONSTRAINTS = {"required", "unique", "enum", "pattern", *ENDS}
-KEYS = {  # of the whole table, likewise
-    *("fields", "primaryKey", "foreignKeys", "uniqueKeys", "missingValues", OWN),
+BOUND_KEYS = {*BOUNDS, "exclusiveMinimum", "exclusiveMaximum"}
+CONSTRAINTS = {"required", "unique", "enum", "pattern", *BOUND_KEYS}
+TABLE_KEYS = {  # of the whole table, likewise
+    *(
+        "fields",
+        "primaryKey",
+        "foreignKeys",
+        "uniqueKeys",
+        "missingValues",
+        OWN_PROPERTY,
+    ),
     *("$schema", "fieldsMatch", "name", "title", "description", "rdfType"),
 }
 
-MISSING = (
+MISSING_VALUES = (
     "missingValues, which are missing in described columns, and values of those that "
     "are discovered"
 )
@@ -93,11 +100,11 @@ def columns_of_frictionless(
     >>> columns_of_frictionless({"fields": fields})[0]
     {'left': Boolean(nullable=True)}
     """
-    content = _schema_of(read_json(source, WHAT), table)
+    content = _schema_of(read_json(source, FORMAT_NAME), table)
     fields = content.get("fields")
     if not isinstance(fields, list):
         raise SchemaError(
-            f"A {WHAT} must have the key 'fields', a list of fields. Got "
+            f"A {FORMAT_NAME} must have the key 'fields', a list of fields. Got "
             f"{', '.join(map(repr, content)) or 'an empty object'}."
         )
     left_out = LeftOut()
@@ -109,7 +116,7 @@ def columns_of_frictionless(
         name = field.get("name") if isinstance(field, Mapping) else None
         if not isinstance(name, str) or name in columns:
             raise SchemaError(
-                f"Field {place} of the {WHAT} must have a name of its own. Got "
+                f"Field {place} of the {FORMAT_NAME} must have a name of its own. Got "
                 f"{name!r}."
             )
         is_key = keys == [name]
@@ -120,11 +127,13 @@ def columns_of_frictionless(
         left_out.add("primaryKey", keys)
     for key in ("foreignKeys", "uniqueKeys"):
         left_out.add(key, [key] * bool(content.get(key)))
-    left_out.add(MISSING, _words(missing))
-    left_out.add("keys", [repr(key) for key in content if key not in KEYS])
-    own = content.get(OWN, {})
+    left_out.add(MISSING_VALUES, _words(missing))
+    left_out.add("keys", [repr(key) for key in content if key not in TABLE_KEYS])
+    own = content.get(OWN_PROPERTY, {})
     if not isinstance(own, Mapping):
-        raise SchemaError(f"{OWN!r} of the {WHAT} must be an object. Got {own!r}.")
+        raise SchemaError(
+            f"{OWN_PROPERTY!r} of the {FORMAT_NAME} must be an object. Got {own!r}."
+        )
     return columns, dict(own), left_out
 
 
@@ -132,8 +141,8 @@ def _schema_of(content: dict[str, Any], table: str | None) -> Mapping[str, Any]:
     """Return the Table Schema in a data package, in a resource, or by itself."""
     if format_of(content) != "frictionless":
         raise SchemaError(
-            f"A {WHAT} must have the key 'fields', or be in a data package. Got the "
-            f"keys {', '.join(map(repr, content)) or 'of an empty object'}; SDV "
+            f"A {FORMAT_NAME} must have the key 'fields', or be in a data package. Got "
+            f"the keys {', '.join(map(repr, content)) or 'of an empty object'}; SDV "
             "metadata is read by `Schema.from_sdv`, a schema of skdpgen by "
             "`Schema.load`."
         )
@@ -179,23 +188,25 @@ def read_field(
     (Integer(lower=0, upper=120, nullable=False, parse=False), [])
     """
     name = field["name"]
-    where = f"Field {name!r} of the {WHAT}"
+    where = f"Field {name!r} of the {FORMAT_NAME}"
     column, notes = _standard(where, field, missing, is_key=is_key)
     if not hasattr(column, "lower"):
         limits = field.get("constraints", {})
-        notes += [f"the constraint {key!r}" for key in limits if key in ENDS]
-    own = field.get(OWN)
+        notes += [f"the constraint {key!r}" for key in limits if key in BOUND_KEYS]
+    own = field.get(OWN_PROPERTY)
     if own is None:
         words = _words(_texts(field.get("missingValues", [])))
-        return column, notes + [f"{MISSING}: {', '.join(words)}"] * bool(words)
+        return column, notes + [f"{MISSING_VALUES}: {', '.join(words)}"] * bool(words)
     if not isinstance(own, Mapping):
-        raise SchemaError(f"{where}, {OWN}: must be an object. Got {own!r}.")
+        raise SchemaError(f"{where}, {OWN_PROPERTY}: must be an object. Got {own!r}.")
     content = dict(own) if "type" in own else column_to_dict(column) | dict(own)
     if "other" in own and "categories" not in own:  # the standard has one list of both
         listed = content.get("categories", ())
         content["categories"] = [c for c in listed if c != own["other"]]
     given = {key: value for key, value in content.items() if value is not None}
-    return checked(f"{where}, {OWN}", column_from_dict, name, name, given), notes
+    return checked(
+        f"{where}, {OWN_PROPERTY}", column_from_dict, name, name, given
+    ), notes
 
 
 def _standard(
@@ -211,7 +222,7 @@ def _standard(
     limits = field.get("constraints", {})
     if not isinstance(limits, Mapping):
         raise SchemaError(f"{where}, constraints: must be an object. Got {limits!r}.")
-    notes = [f"the key {key!r}" for key in field if key not in READ]
+    notes = [f"the key {key!r}" for key in field if key not in FIELD_KEYS]
     notes += [f"the constraint {key!r}" for key in limits if key not in CONSTRAINTS]
     nullable = not flag_of(where, limits, "required", default=is_key)
     form = field.get("format", "default")
@@ -275,7 +286,7 @@ def _number(
     is_whole = field.get("type") != "number"
     lower, upper = (_bound(where, limits, end, is_whole=is_whole) for end in BOUNDS)
     kind = Integer if is_whole else Numeric
-    own = field.get(OWN)
+    own = field.get(OWN_PROPERTY)
     has_unit = isinstance(own, Mapping) and "format" in own
     if field.get("bareNumber", True) is False and not has_unit:
         notes.append(
@@ -432,9 +443,9 @@ def field_of(name: str, column: Column) -> dict[str, Any]:
     own: dict[str, Any] = dict(wanted)  # what is read back without it needs no place
     for key in ("type", *sorted(set(wanted) - {"type"})):
         rest = {name: value for name, value in own.items() if name != key}
-        if _reads_as(field | ({OWN: rest} if rest else {}), column):
+        if _reads_as(field | ({OWN_PROPERTY: rest} if rest else {}), column):
             own = rest
-    return field | ({OWN: own} if own else {})
+    return field | ({OWN_PROPERTY: own} if own else {})
 
 
 def _reads_as(field: Entry, column: Column) -> bool:

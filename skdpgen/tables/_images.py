@@ -16,11 +16,12 @@ from skdpgen.utils import (
 if TYPE_CHECKING:
     import torch
 
-SMALLEST = 8  # pixels a side
+SMALLEST_SIDE = 8  # pixels
 MOST_CHANNELS = 4
 FLOATS = ("float16", "float32", "float64")
-DARK = 0.1  # of the range: an image without a brighter pixel uses hardly any of it
-GREY = 1 / 510  # half a step of 255: pixels are beyond the range by more than that
+# Of the range: an image without a brighter pixel uses hardly any of it.
+DARK_BELOW = 0.1
+HALF_STEP = 1 / 510  # of 255: pixels are beyond the range by more than that
 
 
 @saved("layout.images")
@@ -112,9 +113,9 @@ def read_images(X: Any) -> tuple[Any, ImageLayout]:
             f"Images must be (n, channels, height, width), of 1 to {MOST_CHANNELS} "
             f"channels. Got {sides}."
         )
-    if min(shape[-2:]) < SMALLEST:
+    if min(shape[-2:]) < SMALLEST_SIDE:
         raise ValueError(
-            f"Images must have at least {SMALLEST} pixels a side, and a table two "
+            f"Images must have at least {SMALLEST_SIDE} pixels a side, and a table two "
             f"dimensions. Got rows of shape {shape}."
         )
     is_float = dtype in FLOATS if container == "torch" else X.dtype.kind == "f"
@@ -174,8 +175,8 @@ def range_codes(images: "Images | torch.Tensor") -> NDArray[np.int64]:
         rows = np.nan_to_num(rows, nan=0.0) if unit == 1.0 else rows
         darkest = rows.min(axis=1).astype(np.float64) / unit
         brightest = rows.max(axis=1).astype(np.float64) / unit
-    codes = np.where(brightest <= DARK, InRange.DARK, InRange.WITHIN)
-    is_below, is_above = darkest < -GREY, brightest > 1.0 + GREY
+    codes = np.where(brightest <= DARK_BELOW, InRange.DARK, InRange.WITHIN)
+    is_below, is_above = darkest < -HALF_STEP, brightest > 1.0 + HALF_STEP
     codes[is_below] = InRange.BELOW
     codes[is_above] = InRange.ABOVE
     codes[is_below & is_above] = InRange.BELOW_AND_ABOVE

@@ -22,7 +22,7 @@ NUMBER = re.compile(r"u?int\d+|float\d+")
 DECIMAL = re.compile(r"decimal\d*\((?:precision=)?(\d+), (?:scale=)?(-?\d+)\)")
 ARROW_FLOATS = {"halffloat": "float16", "float": "float32", "double": "float64"}
 LISTING = re.compile(r"(ordered )?category|Categorical|Enum|dictionary<")
-LARGEST = 2**63 - 1024  # the largest int64 that float64 represents exactly
+LARGEST_INT64 = 2**63 - 1024  # that float64 represents exactly
 NANOSECONDS = re.compile(r"\[ns\b|'ns'")  # in the names of dtypes of times
 DAY = 86_400.0  # seconds; more than clocks of any zone differ from UTC
 EPOCH = pd.Timestamp("2000-01-01")
@@ -161,7 +161,7 @@ def _limits(dtype: str) -> tuple[float, float] | None:
         largest = float(np.finfo(match.group()).max)
         return -largest, largest
     is_signed, n_bits = _bits_of(dtype)
-    highest = min(2 ** (n_bits - is_signed) - 1, LARGEST)
+    highest = min(2 ** (n_bits - is_signed) - 1, LARGEST_INT64)
     return -(2 ** (min(n_bits, 64) - 1)) if is_signed else 0, highest
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdpgen.tables._cells import (
-    TINY,
+    LEAST_MAGNITUDE,
     NumberCells,
     Search,
     bounds,
@@ -48,20 +48,22 @@ USUALLY_WHOLE = math.log(100.0)  # how much likelier, in logs, it is without evi
 
 # When an octave counts as open. Thresholds are in stds of the noise. They are high
 # because a float column has 338 octaves: noise alone opens one in 1 of 10,000 columns.
-USUAL = (-20, 34)  # exponents of the magnitudes of everyday numbers
-SURE, ELSEWHERE, NEAR = 5.0, 4.5, 3.0  # any octave; a usual one; one near a sure octave
-FAR = 3  # distance in octaves within which NEAR applies, for the same sign
-LIKELY = 3.5  # the other sign, or a stretch that widens the range a lot
-SPREAD, SHOWN = 0.3, 0.6  # least part of rows with numbers; part in open octaves
+USUAL_EXPONENTS = (-20, 34)  # of everyday numbers
+# For any octave, a usual one, and one near a sure octave.
+SURE_STDS, USUAL_STDS, NEAR_STDS = 5.0, 4.5, 3.0
+NEAR_OCTAVES = 3  # within which NEAR_STDS applies, for the same sign
+WIDENING_STDS = 3.5  # the other sign, or a stretch that widens the range a lot
+# Least part of rows with numbers, and of these in open octaves.
+NUMBERS_PART, OPEN_PART = 0.3, 0.6
 WINDOW, WINDOW_STD = 6, 2.0  # octaves that are summed in a run, and its evidence
-RARER = 0.05  # more evidence for each octave further from 1, which are less common
+STDS_PER_OCTAVE = 0.05  # more evidence further from 1, which is less common
 
-# How cells are divided.
-PARTS, FINE_PARTS, GAP_PARTS = 16, 1024, 2  # parts of an octave, a part, a gap's octave
-SPLIT, REOPENED = 3.0, 3.0  # evidence that divides a cell, and a gap
-FINEST = 2.0**-40  # relative width of cells that are not divided
-UNIFORM = 128  # cells of equal width between public bounds
-UNSEEN = 2.0  # stds of the rows outside open octaves from which more octaves are likely
+# How cells are divided: parts of an octave, of a part, and of a gap's octave.
+OCTAVE_PARTS, FINE_PARTS, GAP_PARTS = 16, 1024, 2
+SPLIT_STDS, REOPENED_STDS = 3.0, 3.0  # that divide a cell, and a gap
+FINEST_WIDTH = 2.0**-40  # relative, of cells that are not divided
+UNIFORM_CELLS = 128  # of equal width between public bounds
+UNSEEN_STDS = 2.0  # of the rows outside open octaves: more octaves are likely
 
 
 @saved("number_line")
@@ -147,7 +149,7 @@ class Line:
         if self.step is None:
             is_zero = (self.edges[:-1] == 0) & (widths <= 2.0**LOWEST)
             left = np.where(np.isfinite(self.edges[:-1]), self.edges[:-1], 0.0)
-            return np.asarray(is_zero | (widths <= FINEST * np.abs(left)))
+            return np.asarray(is_zero | (widths <= FINEST_WIDTH * np.abs(left)))
         return np.asarray(widths <= 1.5 * self.step)
 
 
@@ -342,12 +344,14 @@ def has_fractions(counts: Floats, noise_std: float) -> bool:
     """
     edges = octave_edges(Kind.FLOAT)
     inner, outer = np.sort([np.abs(edges[:-1]), np.abs(edges[1:])], axis=0)
-    is_below_one = (inner >= 2.0 ** USUAL[0]) & (outer <= 1.0) & (edges[:-1] > -1.0)
+    is_below_one = (
+        (inner >= 2.0 ** USUAL_EXPONENTS[0]) & (outer <= 1.0) & (edges[:-1] > -1.0)
+    )
     for is_of_sign in (edges[:-1] >= 0, edges[:-1] < 0):
         octaves = counts[is_below_one & is_of_sign]
         for width in range(1, WINDOW + 1):
             sums = np.convolve(octaves, np.ones(width), "valid")
-            if sums.max() > max(SURE * noise_std * math.sqrt(width), 0.5):
+            if sums.max() > max(SURE_STDS * noise_std * math.sqrt(width), 0.5):
                 return True
     return False
 
@@ -405,17 +409,19 @@ def _occupied(
     ranks = np.abs(np.arange(n) - middle)
     inner, outer = np.abs(edges[:-1]), np.abs(edges[1:])
     size = np.minimum(inner, outer)
-    usual = (size >= 2.0 ** USUAL[0]) & (size <= 2.0 ** USUAL[1]) | (ranks == 0)
-    is_sure = z > SURE
-    is_open = is_sure | (usual & (z > ELSEWHERE))
+    usual = (size >= 2.0 ** USUAL_EXPONENTS[0]) & (
+        size <= 2.0 ** USUAL_EXPONENTS[1]
+    ) | (ranks == 0)
+    is_sure = z > SURE_STDS
+    is_open = is_sure | (usual & (z > USUAL_STDS))
     signs = np.sign(np.arange(n) - middle)
     for place in np.flatnonzero(is_sure & (ranks > 0)):
-        is_near = (np.abs(ranks - ranks[place]) <= FAR) & (ranks > 0)
-        threshold = np.where(signs == signs[place], NEAR, LIKELY)
+        is_near = (np.abs(ranks - ranks[place]) <= NEAR_OCTAVES) & (ranks > 0)
+        threshold = np.where(signs == signs[place], NEAR_STDS, WIDENING_STDS)
         is_open |= is_near & (z > threshold)
     is_open[[0, -1]] = False
-    is_shown = counts[is_open].sum() > SHOWN * n_present
-    if not is_shown and n_present > SPREAD * n_rows:
+    is_shown = counts[is_open].sum() > OPEN_PART * n_present
+    if not is_shown and n_present > NUMBERS_PART * n_rows:
         is_open |= _spread_octaves(edges, z, usual, middle)
     is_open[[0, -1]] = False  # cells with an infinite end stay whole
     return np.asarray(is_open)
@@ -464,13 +470,15 @@ def last_of_likeliest(z: Floats, widest: int, cell_of_one: int) -> int | None:
     runs = []  # evidence, first and last cell
     for width in range(1, min(widest, len(z)) + 1):
         sums = np.convolve(z, np.ones(width), "valid") / math.sqrt(width)
-        sums -= RARER * np.abs(np.arange(len(sums)) - cell_of_one)
+        sums -= STDS_PER_OCTAVE * np.abs(np.arange(len(sums)) - cell_of_one)
         runs += [(float(s), k, k + width - 1) for k, s in enumerate(sums)]
     best, _, last = max(runs)
     if best <= WINDOW_STD:
         return None
     enough = max(WINDOW_STD + 1.0, 0.75 * best)
-    near_runs = [run for run in runs if run[1] <= last + FAR or run[0] > ELSEWHERE]
+    near_runs = [
+        run for run in runs if run[1] <= last + NEAR_OCTAVES or run[0] > USUAL_STDS
+    ]
     return max([last, *(run[2] for run in near_runs if run[0] > enough)])
 
 
@@ -501,9 +509,9 @@ def divided(line: Line, noise_std: float) -> Line:
     for k in range(n):
         inner = np.empty(0)
         if line.is_open[k] and k != zero:
-            n_parts = PARTS
+            n_parts = OCTAVE_PARTS
             if noise_std:
-                n_parts = int(min(max(line.counts[k] / noise_std, 1.0), PARTS))
+                n_parts = int(min(max(line.counts[k] / noise_std, 1.0), OCTAVE_PARTS))
             inner = cut(line.edges[k], line.edges[k + 1], n_parts, line.step)
         is_last = k + 1 == n
         closes = is_last or is_kept[k] or is_kept[k + 1]
@@ -532,11 +540,11 @@ def cut(left: float, right: float, parts: int, step: float | None) -> Floats:
 def is_settled(line: Line) -> bool:
     """Return whether each open octave holds a single value and few rows are outside.
 
-    Rows outside of these octaves must not exceed their noise by ``UNSEEN`` stds: else
+    Rows outside of these octaves must not exceed their noise by ``UNSEEN_STDS``: else
     more octaves hold rows.
     """
     are_single = bool(line.is_open.any() and line.is_single()[line.is_open].all())
-    return are_single and line.unseen <= UNSEEN
+    return are_single and line.unseen <= UNSEEN_STDS
 
 
 def joined_gaps(line: Line) -> Line:
@@ -609,8 +617,8 @@ def worth_dividing(line: Line, noise_std: float) -> Flags:
     A gap is divided if its own count exceeds the noise.
     """
     stds = np.sqrt(line.variances)
-    is_full = line.counts > SPLIT * np.maximum(noise_std, 0.8 * stds)
-    is_gap = ~line.is_open & (line.counts > REOPENED * stds) & is_full
+    is_full = line.counts > SPLIT_STDS * np.maximum(noise_std, 0.8 * stds)
+    is_gap = ~line.is_open & (line.counts > REOPENED_STDS * stds) & is_full
     is_worth = (line.is_open & is_full) | is_gap
     return np.asarray(is_worth & ~line.is_single())
 
@@ -731,7 +739,8 @@ def joined_parts(
             line.variances[family],
         )
         is_sure = (
-            rows > SURE * math.sqrt(cell_variance) and total > noise_std * n_parts**0.5
+            rows > SURE_STDS * math.sqrt(cell_variance)
+            and total > noise_std * n_parts**0.5
         )
         scale = min(max(rows / total, 1.0), 4.0) if is_sure else 1.0
         parts_variance = n_parts * (scale * noise_std) ** 2
@@ -757,14 +766,14 @@ def line_between(column: Column) -> Line:
     """
     lower, upper = bounds(column)
     step, n_values = step_of(column), column.n_values  # type: ignore[union-attr]
-    if step is not None and n_values is not None and n_values <= 2 * UNIFORM:
+    if step is not None and n_values is not None and n_values <= 2 * UNIFORM_CELLS:
         edges = lower + step * (np.arange(n_values + 1) - 0.5)
     else:
         top, span = max(abs(lower), abs(upper)), upper - lower
         octaves = top * np.exp2(-np.arange(0, 20, 0.5))
-        octaves = octaves[octaves > max(span * 2.0**-20, TINY)]
-        zero = np.array([0.0, TINY])
-        even = np.linspace(lower, upper, UNIFORM + 1)
+        octaves = octaves[octaves > max(span * 2.0**-20, LEAST_MAGNITUDE)]
+        zero = np.array([0.0, LEAST_MAGNITUDE])
+        even = np.linspace(lower, upper, UNIFORM_CELLS + 1)
         inner = np.concatenate([even, octaves, -octaves, zero])
         inner = inner[inner < upper]
         ends = lower, np.nextafter(upper, np.inf)

@@ -26,9 +26,9 @@ from skdpgen.tables._line import (
     END_OF_TIME,
     FIRST_TIME,
     GAP_PARTS,
-    LIKELY,
-    REOPENED,
-    SURE,
+    REOPENED_STDS,
+    SURE_STDS,
+    WIDENING_STDS,
     WINDOW,
     Flags,
     Line,
@@ -41,25 +41,24 @@ from skdpgen.tables._line import (
 from skdpgen.tables._values import Floats
 
 # How rows are shared among the cells of a family. Thresholds are in noise stds.
-SIGNIFICANT = 2.0  # least deviation of two halves from the expected shares
-EVEN = 0.05  # part of the rows that is expected everywhere, despite public rows
-SPIKE = 4.5  # excess over the median at which a part keeps its own count
-ALONE = 4.0  # ratio to both neighbours at which a part holds one frequent value
+DIFFERENT_STDS = 2.0  # of two halves from the expected shares
+EVEN_PART = 0.05  # of the rows: expected everywhere, despite public rows
+SPIKE_STDS = 4.5  # above the median: such a part keeps its own count
+LONE_VALUE_RATIO = 4.0  # to both neighbours: such a part holds one frequent value
 
 # Which cells are inside the range.
-UNUSUAL = 5.0  # octaves from one at which a size of numbers is less likely by e
-CHANCE = 1e-3  # probability that noise alone fills any cell of a line
-TOGETHER, OTHER_SIGN = 3.0, 4.0  # evidence for a whole octave, of each sign
-HALF = 0.5  # of the rows in open cells
-HARDLY = 2e-4  # part of the rows below which an end cell is left out of the range
+OCTAVES_PER_E = 5.0  # from one; further, a size of numbers is less likely by e
+CHANCE_OF_ANY = 1e-3  # probability that noise alone fills any cell of a line
+OCTAVE_STDS, OTHER_SIGN_STDS = 3.0, 4.0  # of a whole octave, of each sign
+HALF_OF_OPEN = 0.5  # of the rows there
+HARDLY_ANY = 2e-4  # part of the rows below which an end cell is left out of the range
 # Relative growth of the range, and the evidence in noise stds that it needs.
-KEPT = {0.1: 1.25, 0.25: 1.75, 0.5: 2.25, 1.0: 2.75}
-WIDE, BETWEEN = 0.1, 1.5  # an empty stretch: part of the range, and noise stds
-# Rows that show together in n cells, in noise stds: EACH times the root of n.
-EACH = 4.0
-OUTWARD = (1, 1, 2, 2, 4)  # widths, in octaves, of the cells beyond the range
-FURTHEST = 2.0**129
-EXACT = 2**53  # floats hold every whole number up to here
+GROWTH_EVIDENCE = {0.1: 1.25, 0.25: 1.75, 0.5: 2.25, 1.0: 2.75}
+GAP_WIDTH, GAP_STDS = 0.1, 1.5  # an empty stretch: part of the range, and noise stds
+EACH_STDS = 4.0  # of rows that show together in n cells, times the root of n
+OUTWARD_OCTAVES = (1, 1, 2, 2, 4)  # widths of the cells beyond the range
+FURTHEST_NUMBER = 2.0**129
+EXACT_WHOLE = 2**53  # floats hold every whole number up to it
 
 
 def smoothed(coarse: Line, fine: Line, expected: Floats | None = None) -> Floats:
@@ -97,9 +96,9 @@ def _shared_rows(line: Line, expected: Floats | None, totals: Floats | None) -> 
         total = max(total, 0.0)
         if stop - start == 1:
             is_there = totals is not None or line.is_open[start]
-            estimate[start] = total if is_there or total > REOPENED * std else 0.0
+            estimate[start] = total if is_there or total > REOPENED_STDS * std else 0.0
             continue
-        is_spike = counts > _median(counts) + max(SPIKE * std, 0.5)
+        is_spike = counts > _median(counts) + max(SPIKE_STDS * std, 0.5)
         shares, is_shared = np.where(is_spike, counts, 0.0), ~is_spike
         remaining = total - float(shares.sum())
         tree = None
@@ -110,7 +109,10 @@ def _shared_rows(line: Line, expected: Floats | None, totals: Floats | None) -> 
                 prior = widths / widths.sum() + 1.0 / len(widths)
             public_counts = None if expected is None else expected[cells][is_shared]
             if public_counts is not None and public_counts.any():
-                prior = public_counts / public_counts.sum() + EVEN * prior / prior.sum()
+                prior = (
+                    public_counts / public_counts.sum()
+                    + EVEN_PART * prior / prior.sum()
+                )
             is_gradual = public_counts is not None
             tree = Tree(counts[is_shared], std, prior, remaining, is_gradual)
             trees.append(tree)
@@ -194,11 +196,11 @@ def tree_estimates(trees: Sequence[Tree]) -> list[Floats]:
             (1 - expected) * np.sqrt(middles - starts),
             expected * np.sqrt(stops - middles),
         )
-        node_sums, differs = left + right, np.abs(surplus) > SIGNIFICANT * noise
+        node_sums, differs = left + right, np.abs(surplus) > DIFFERENT_STDS * noise
         shares, is_split = expected.copy(), differs & (node_sums > 0)
         shares[is_split] = np.clip(left[is_split] / node_sums[is_split], 0.0, 1.0)
         is_pulled = is_split & are_gradual[of_tree]
-        pull = (SIGNIFICANT * noise[is_pulled] / surplus[is_pulled]) ** 2
+        pull = (DIFFERENT_STDS * noise[is_pulled] / surplus[is_pulled]) ** 2
         shares[is_pulled] += (expected[is_pulled] - shares[is_pulled]) * pull
         starts = np.concatenate([starts, middles])
         stops = np.concatenate([middles, stops])
@@ -257,7 +259,7 @@ def bins_of(
             stretches.append((evidence, list(range(before, len(edges) - 1))))
     if has_gaps:  # an isolated stretch must exceed the noise of a second release
         surest = max(stretches)[0]
-        doubtful = [b for z, b in stretches if z < min(SURE, surest)]
+        doubtful = [b for z, b in stretches if z < min(SURE_STDS, surest)]
         # With few rows only wide bins exceed the noise: drop the edges between them.
         dropped: set[int] = set()
         for bins in doubtful if math.isfinite(later_noise) else ():
@@ -312,9 +314,9 @@ def _empty_stretches(line: Line, rows: Floats) -> Flags:
             continue
         width = float(line.edges[after] - line.edges[start]) / span
         is_gap = bool((~line.is_open[start:after]).any())
-        if is_gap or width > WIDE:
+        if is_gap or width > GAP_WIDTH:
             total = float(line.counts[start:after].sum())
-            is_thin = total <= max(BETWEEN * line.noise(start, after), 0.5)
+            is_thin = total <= max(GAP_STDS * line.noise(start, after), 0.5)
             is_empty[start:after] = is_thin
     return is_empty
 
@@ -329,18 +331,18 @@ def _occupied_cells(line: Line, rows: Floats) -> Flags:
     stds, n = np.sqrt(line.variances), line.n_cells
     z = np.where(stds > 0, line.counts / np.maximum(stds, 1e-300), line.counts * 1e9)
     z[[0, -1]] = -np.inf
-    sure = float(norm.isf(CHANCE / n))
-    is_full = line.is_open & (z > sure) | (z > max(sure, SURE))
+    sure = float(norm.isf(CHANCE_OF_ANY / n))
+    is_full = line.is_open & (z > sure) | (z > max(sure, SURE_STDS))
     groups = line.sums[0][0] if line.sums else np.arange(n)
     octaves = []
     is_positive = float(line.counts[line.is_open & (line.edges[:-1] >= 0)].sum()) >= (
-        HALF * float(line.counts[line.is_open].sum())
+        HALF_OF_OPEN * float(line.counts[line.is_open].sum())
     )
     for group in np.unique(groups[line.is_open]):
         start, stop = np.flatnonzero(groups == group)[[0, -1]] + [0, 1]
         noise = line.noise(int(start), int(stop))
         is_usual = (line.edges[start] >= 0) == is_positive
-        evidence = TOGETHER if is_usual else OTHER_SIGN
+        evidence = OCTAVE_STDS if is_usual else OTHER_SIGN_STDS
         if float(line.counts[start:stop].sum()) > max(evidence * noise, 0.5):
             octaves.append(slice(int(start), int(stop)))
     for _, family in spans_of(line.families):
@@ -348,12 +350,14 @@ def _occupied_cells(line: Line, rows: Floats) -> Flags:
             total = float(line.counts[family].sum())
             if total > sure * max(line.noise(family.start, family.stop), 1e-300):
                 is_full[family] |= rows[family] > 0
-    if float(line.counts[is_full].sum()) < HALF * float(
+    if float(line.counts[is_full].sum()) < HALF_OF_OPEN * float(
         line.counts[line.is_open].sum()
     ):
         inside = np.flatnonzero(line.is_open)
         octave_rows = sum(float(line.counts[octave].sum()) for octave in octaves)
-        if len(inside) and octave_rows < HALF * float(line.counts[line.is_open].sum()):
+        if len(inside) and octave_rows < HALF_OF_OPEN * float(
+            line.counts[line.is_open].sum()
+        ):
             octaves = [slice(int(inside[0]), int(inside[-1]) + 1)]
         is_full[:] = False
     for octave in octaves[1:-1] if is_full.any() else octaves:
@@ -377,7 +381,7 @@ def _likeliest_cell(line: Line, z: Floats) -> int:
         return zero
     ends = np.abs([line.edges[inside], line.edges[inside + 1]])
     octaves = np.abs(np.log2(np.maximum(ends.max(axis=0), 1e-300)))
-    usual = np.zeros(len(inside)) if line.is_time else -octaves / UNUSUAL
+    usual = np.zeros(len(inside)) if line.is_time else -octaves / OCTAVES_PER_E
     usual[inside == zero] = 0.0
     return int(inside[(z[inside] ** 2 / 2 + usual).argmax()])
 
@@ -417,10 +421,13 @@ def _range_end(line: Line, first: int, last: int) -> int:
         for stop in sorted({*lengths, *groups_end}):
             growth = float(edges[stop] - edges[last]) / max(span, 1e-300)
             threshold = next(
-                (s for width, s in KEPT.items() if growth <= width), LIKELY
+                (s for width, s in GROWTH_EVIDENCE.items() if growth <= width),
+                WIDENING_STDS,
             )
             if edges[last] <= zero < edges[stop]:
-                threshold = SURE if edges[first] < -zero else threshold  # another sign
+                threshold = (
+                    SURE_STDS if edges[first] < -zero else threshold
+                )  # another sign
             if _exceeds_noise(line, last, stop, threshold) or (
                 after < stop and _exceeds_noise(line, after, stop, threshold)
             ):
@@ -453,7 +460,7 @@ def _end_in_gap(line: Line, start: int) -> int:
         cells = np.flatnonzero(groups == groups[first])
         total, std = float(sums[first]), math.sqrt(float(variances[first]))
         is_gap = cells[0] == first and not line.is_open[first]
-        if is_gap and total > LIKELY * std:
+        if is_gap and total > WIDENING_STDS * std:
             cells = cells[np.isfinite(line.edges[cells + 1])]
             if not len(cells):
                 return start
@@ -496,7 +503,7 @@ def _outer_ends(line: Line, cells: Floats) -> tuple[float, float]:
     ends = line.edges[1:-1]
     below = _nearest_end(ends[ends < lower], below, line.step, lower)
     above = _nearest_end(ends[ends > upper], above, line.step, upper)
-    return max(below, -FURTHEST), min(above, FURTHEST)
+    return max(below, -FURTHEST_NUMBER), min(above, FURTHEST_NUMBER)
 
 
 def _outer_cells(
@@ -511,18 +518,18 @@ def _outer_cells(
     most_rows = max(
         float(line.counts[k:].sum()) + line.noise(k, line.n_cells) for k in starts
     )
-    n_cells = min(_most_cells(most_rows, later_noise), len(OUTWARD))
+    n_cells = min(_most_cells(most_rows, later_noise), len(OUTWARD_OCTAVES))
     if n_cells < 2:
         return [above]
     octaves = octave_edges(Kind.DATETIME if line.is_time else Kind.FLOAT)
     octaves = np.unique(on_lattice_edges(octaves, line.step))
-    zero, highest = 0.5 * line.step if line.step else 0.0, FURTHEST
+    zero, highest = 0.5 * line.step if line.step else 0.0, FURTHEST_NUMBER
     if float(line.edges[last]) <= -zero:
         highest = zero
     ends = octaves[(octaves > above) & (octaves < highest)]
-    places = np.cumsum(OUTWARD)[: n_cells - 1] - 1
+    places = np.cumsum(OUTWARD_OCTAVES)[: n_cells - 1] - 1
     edges = [above, *ends[places[places < len(ends)]].tolist()]
-    if edges[-1] < highest < FURTHEST:
+    if edges[-1] < highest < FURTHEST_NUMBER:
         edges[max(len(edges) - 1, 1) :] = [highest]
     return edges
 
@@ -531,7 +538,7 @@ def _most_cells(rows: float, noise: float) -> int:
     """Return the number of cells in which rows still exceed the noise together."""
     if not noise:
         return 2**20 if rows > 0 else 1
-    return int(min(max(rows / (EACH * noise), 1.0) ** 2, 2**20))
+    return int(min(max(rows / (EACH_STDS * noise), 1.0) ** 2, 2**20))
 
 
 def _rows_of_bins(
@@ -625,7 +632,7 @@ def summary_of(cells: NumberCells, kind: Kind, *, nullable: bool) -> Column:
         units = {step: name for name, step in RESOLUTIONS.items()}
         resolution = None if cells.step is None else units[cells.step]
         return Datetime(low, high, resolution, nullable)
-    if cells.step == 1.0 and max(abs(lower), abs(upper)) <= EXACT:
+    if cells.step == 1.0 and max(abs(lower), abs(upper)) <= EXACT_WHOLE:
         return Integer(round(lower), round(upper), nullable=nullable)
     decimals = None if cells.step is None else round(-math.log10(cells.step))
     if decimals is not None:
@@ -646,7 +653,9 @@ def _is_spike(line: Line, rows: Floats, k: int) -> bool:
     )
     is_fine = line.families[k] in (line.families[k - 1], line.families[k + 1])
     return bool(
-        is_fine and rows[k] > ALONE * neighbour_rows and width <= 2 * neighbour_width
+        is_fine
+        and rows[k] > LONE_VALUE_RATIO * neighbour_rows
+        and width <= 2 * neighbour_width
     )
 
 
@@ -697,7 +706,7 @@ def with_range_of(column: Column, cells: Cells, marginal: Floats) -> Column:
     if isinstance(column, Datetime) and column.is_time_of_day:
         return column
     counts = marginal[: numbers.n_known]
-    full = np.flatnonzero(counts > HARDLY * float(counts.sum()))
+    full = np.flatnonzero(counts > HARDLY_ANY * float(counts.sum()))
     if not numbers.gaps or not len(full):
         return column
     empty = set(range(numbers.n_known)) - set(range(int(full[0]), int(full[-1]) + 1))

@@ -210,10 +210,10 @@ class RemoteRows:
 # ----------------------------------------------------------------------------
 # Passes over rows: those of a table in memory, and those of chunks that are opened.
 
-CHUNK = 65_536
-CELLS = 2**23  # of a wide table, at a time
-FEWEST = 1_024  # rows
-IMAGES = 4_096  # at a time: they are wider than rows of a table
+CHUNK_ROWS = 65_536
+CELLS_AT_ONCE = 2**23  # of a wide table
+FEWEST_ROWS = 1_024
+IMAGES_AT_ONCE = 4_096  # fewer: they are wider than rows of a table
 
 
 class WholeTable(LocalRows):
@@ -329,7 +329,7 @@ def read_part(
     if labels_here is not None:
         check_part(labels_here, target_layout)
     target = read_labels(series, target_layout, task)
-    at_once = rows_at_once(layout, CHUNK)
+    at_once = rows_at_once(layout, CHUNK_ROWS)
     yield from _cut(part.columns(layout), target, part.n_rows, at_once)
 
 
@@ -342,7 +342,7 @@ def layouts_of(X: Any, y: Any) -> tuple[Any, Layout | None]:
 def rows_at_once(layout: Layout | ImageLayout, usual: int) -> int:
     """Return the number of rows to encode together: fewer for a wide table."""
     n_columns = 1 if isinstance(layout, ImageLayout) else len(layout.names)
-    return min(usual, max(CELLS // max(n_columns, 1), FEWEST))
+    return min(usual, max(CELLS_AT_ONCE // max(n_columns, 1), FEWEST_ROWS))
 
 
 def _cut(

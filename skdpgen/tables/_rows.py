@@ -25,8 +25,8 @@ from skdpgen.tables._images import is_image
 from skdpgen.tables._layout import TARGET, Layout
 from skdpgen.tables._line import DigitCells
 from skdpgen.tables._passes import (
-    CHUNK,
-    IMAGES,
+    CHUNK_ROWS,
+    IMAGES_AT_ONCE,
     ChunkPasses,
     KeptRows,
     SumQuery,
@@ -271,7 +271,7 @@ def kept_rows(X: Any, y: Any, task: str, is_size_public: bool) -> KeptRows:
             _ = remote_rows.n_rows  # now: later passes are compared with it
         return remote_rows
     if not isinstance(X, Chunks):
-        return WholeTable(X, y, task, (CHUNK, IMAGES))
+        return WholeTable(X, y, task, (CHUNK_ROWS, IMAGES_AT_ONCE))
     if y is not None:
         raise ValueError(
             "y must be None when X is Chunks. Got both; let the chunks be (X, y) pairs."
@@ -305,7 +305,20 @@ def _open_remote(X: Any, y: Any, task: str) -> KeptRows:
 # ----------------------------------------------------------------------------
 # Made-up rows that cover every cell, label and missing value of a question.
 
-STRANGE = (None, "", "?", "2000-01-01", "1e3", True, 0, -1, 0.5, 1e300, -1e300, 5e-324)
+STRANGE_VALUES = (
+    None,
+    "",
+    "?",
+    "2000-01-01",
+    "1e3",
+    True,
+    0,
+    -1,
+    0.5,
+    1e300,
+    -1e300,
+    5e-324,
+)
 MOST_OF_COLUMN = 2**11  # values of a column, spread evenly where there are more
 MOST_ROWS = 2**14
 
@@ -331,7 +344,7 @@ def public_rows(
     layout, target_layout = layouts
     columns = {name: _values_of(encoder, name) for name in layout.names}
     longest = max(map(len, columns.values()), default=1)
-    labels = [None, "?", *_values_of(encoder, TARGET)[len(STRANGE) :]]
+    labels = [None, "?", *_values_of(encoder, TARGET)[len(STRANGE_VALUES) :]]
     if encoder.labels is not None:
         labels += _values_of_cells(encoder.labels, None)
     if longest * len(labels) > MOST_ROWS:
@@ -339,8 +352,8 @@ def public_rows(
     else:  # each label with each value
         turns = np.arange(longest * len(labels)) // longest
     # unusual labels come last, once each
-    turns = np.append(turns, len(labels) + np.arange(len(STRANGE)))
-    labels = [*labels, *STRANGE]
+    turns = np.append(turns, len(labels) + np.arange(len(STRANGE_VALUES)))
+    labels = [*labels, *STRANGE_VALUES]
     values_by_name: dict[Any, Values] = {}
     for name, kind in zip(layout.names, layout.kinds, strict=True):
         places = np.arange(len(turns)) % len(columns[name])
@@ -359,8 +372,11 @@ def _objects(values: list[Any]) -> "pd.Series[Any]":
 def _values_of(encoder: Encoder, name: Any) -> list[Any]:
     """Return possible values of a column, by the cells of a question."""
     if name not in encoder.cells:
-        return [*STRANGE]
-    return [*STRANGE, *_values_of_cells(encoder.cells[name], encoder.written.get(name))]
+        return [*STRANGE_VALUES]
+    return [
+        *STRANGE_VALUES,
+        *_values_of_cells(encoder.cells[name], encoder.written.get(name)),
+    ]
 
 
 def _values_of_cells(cells: Any, written: Any) -> list[Any]:

@@ -40,7 +40,7 @@ from skdpgen.tables._descriptors import Source as Descriptor
 from skdpgen.tables._encoder import read_target
 from skdpgen.tables._frames import pandas_kind, read_table
 from skdpgen.tables._frictionless import (
-    OWN,
+    OWN_PROPERTY,
     columns_of_frictionless,
     frictionless_of_columns,
 )
@@ -732,7 +732,7 @@ class Schema:
         own |= {key: whole[key] for key in ("other", "rules") if key in whole}
         if self.target is not None:
             own["target"] = target
-        content[OWN] = own
+        content[OWN_PROPERTY] = own
         write_json(content, path)
         return content
 

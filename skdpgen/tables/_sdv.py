@@ -34,7 +34,7 @@ from skdpgen.tables._descriptors import (
 )
 from skdpgen.tables._text_forms import UNPADDED
 
-WHAT = "SDV metadata"
+FORMAT_NAME = "SDV metadata"
 VERSIONS = ("V1", "V2")
 RANGES = ("range_min", "range_max")
 MOST_DECIMALS = 9  # of a column here; more are continuous
@@ -59,7 +59,7 @@ PERSONAL = {
     *("state_abbr", "street_address", "street_name", "swift", "swift8", "swift11"),
     *("text", "user_agent_string", "user_name", "vin"),
 }
-KEYS = {
+KNOWN_KEYS = {
     *("columns", "primary_key", "alternate_keys", "sequence_key", "sequence_index"),
     *("column_relationships", "METADATA_SPEC_VERSION"),
 }
@@ -79,19 +79,19 @@ def columns_of_sdv(
     >>> columns
     {'left': Boolean(nullable=True)}
     """
-    content = read_json(source, WHAT)
+    content = read_json(source, FORMAT_NAME)
     if format_of(content) != "sdv":
         raise SchemaError(
-            f"{WHAT} must have the key 'tables', or 'columns' with an 'sdtype' each. "
-            f"Got the keys {', '.join(map(repr, content)) or 'of an empty object'}; a "
+            f"{FORMAT_NAME} must have the key 'tables', or 'columns' with an 'sdtype' "
+            f"each. Got the keys {', '.join(map(repr, content)) or 'of an empty object'}; a "
             "Table Schema is read by `Schema.from_frictionless`, a schema of skdpgen "
             "by `Schema.load`."
         )
     left_out = LeftOut()
     if "tables" in content:
         if not isinstance(content["tables"], Mapping):
-            raise SchemaError(f"'tables' of {WHAT} must be an object of tables.")
-        table, entry = chosen_table(content["tables"], table, WHAT)
+            raise SchemaError(f"'tables' of {FORMAT_NAME} must be an object of tables.")
+        table, entry = chosen_table(content["tables"], table, FORMAT_NAME)
         left_out.add("relationships", _relationships(content, table))
         keys = {"tables", "relationships", "METADATA_SPEC_VERSION"}
         left_out.add("keys", [repr(key) for key in content if key not in keys])
@@ -99,8 +99,8 @@ def columns_of_sdv(
         entry = content
     if not isinstance(entry, Mapping) or not isinstance(entry.get("columns"), Mapping):
         raise SchemaError(
-            f"A table of {WHAT} must have the key 'columns', an object with an entry "
-            f"for each column. Got {_keys(entry)}."
+            f"A table of {FORMAT_NAME} must have the key 'columns', an object with an "
+            f"entry for each column. Got {_keys(entry)}."
         )
     columns = {}
     personal = []
@@ -124,7 +124,7 @@ def read_entry(name: str, entry: Any) -> tuple[Column, list[str]]:
     >>> read_entry("age", {"sdtype": "numerical", "computer_representation": "Int8"})
     (Integer(lower=None, upper=None, nullable=True, parse=False), [])
     """
-    where = f"Column {name!r} of the {WHAT}"
+    where = f"Column {name!r} of the {FORMAT_NAME}"
     if not isinstance(entry, Mapping) or not isinstance(entry.get("sdtype"), str):
         raise SchemaError(
             f"{where} must be an object with a text 'sdtype'. Got {_keys(entry)}."
@@ -240,7 +240,7 @@ def _of_table(entry: Entry, columns: Mapping[str, Column]) -> list[str]:
         lines.append(f"sequence_index {entry['sequence_index']!r}")
     if entry.get("column_relationships"):
         lines.append("column_relationships")
-    besides = [repr(key) for key in entry if key not in KEYS | {"relationships"}]
+    besides = [repr(key) for key in entry if key not in KNOWN_KEYS | {"relationships"}]
     if besides and "tables" not in entry:
         lines.append(f"keys {', '.join(besides)}")
     return lines

@@ -28,13 +28,13 @@ Floats = NDArray[np.float64]
 BLANKS = " \u00a0\u2009\u202f"
 APOSTROPHES = "'\u2019"
 BETWEEN_UNITS = ("", " ", "\u00a0", "\u202f")
-BEFORE = ("US$", "USD", "EUR", "CHF", "GBP", "$", "€", "£", "¥")
-AFTER = (*("%", "‰", "€", "$", "£", "EUR", "USD", "CHF", "GBP"),
+UNITS_IN_FRONT = ("US$", "USD", "EUR", "CHF", "GBP", "$", "€", "£", "¥")
+UNITS_BEHIND = (*("%", "‰", "€", "$", "£", "EUR", "USD", "CHF", "GBP"),
          *("kr", "zł", "kg", "cm", "mm", "km", "°C"))  # fmt: skip
 SIGNS = str.maketrans("\u2212", "-")
-MORE = "…"  # behind the digits of a sample: there may be more of them
+MORE_DIGITS = "…"  # behind a sample: there may be more of them
 SURE_DIGITS = "567891234"
-THOUSAND = 3  # digits
+GROUP_DIGITS = 3
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class NumberForm:
         digits = "56" if decimals is None else SURE_DIGITS[:decimals]
         mark, ellipsis = (
             self.decimal if digits else "",
-            MORE if decimals is None else "",
+            MORE_DIGITS if decimals is None else "",
         )
         plus = "+" if self.has_plus else ""
         number = f"1{self.thousands}234{mark}{digits}{ellipsis}"
@@ -266,15 +266,16 @@ SHAPES = (
     *(Shape(group, "", is_sure=False) for group in ".,"),
 )
 PLACES = {shape: place for place, shape in enumerate(SHAPES)}
-BARE = ("", "+", "blank before", "blank after", "blanks around")  # without a unit
+# Without a unit.
+BARE_FAMILIES = ("", "+", "blank before", "blank after", "blanks around")
 UNITS = (
-    *((unit + gap, "") for unit, gap in product(BEFORE, BETWEEN_UNITS)),
-    *(("", gap + unit) for unit, gap in product(AFTER, BETWEEN_UNITS)),
+    *((unit + gap, "") for unit, gap in product(UNITS_IN_FRONT, BETWEEN_UNITS)),
+    *(("", gap + unit) for unit, gap in product(UNITS_BEHIND, BETWEEN_UNITS)),
 )
-FAMILIES = {family: i for i, family in enumerate((*BARE, *UNITS))}
+FAMILIES = {family: i for i, family in enumerate((*BARE_FAMILIES, *UNITS))}
 N_FORMS = len(FAMILIES) * len(SHAPES)
-_UNITS_BEFORE = "|".join(map(re.escape, sorted(BEFORE, key=len, reverse=True)))
-_UNITS_AFTER = "|".join(map(re.escape, sorted(AFTER, key=len, reverse=True)))
+_UNITS_BEFORE = "|".join(map(re.escape, sorted(UNITS_IN_FRONT, key=len, reverse=True)))
+_UNITS_AFTER = "|".join(map(re.escape, sorted(UNITS_BEHIND, key=len, reverse=True)))
 _GAP = r"[ \u00a0\u202f]?"
 WRITTEN = re.compile(
     rf"(?P<sign>[+-]?)(?P<before>(?:{_UNITS_BEFORE}){_GAP})?(?P<inner>[+-]?)"
@@ -313,7 +314,13 @@ def place_of_number(text: str) -> int | None:
         family: str | tuple[str, str] = (match["before"] or "", match["after"] or "")
     elif stripped != text.translate(SIGNS):
         ends = text[:1].isspace(), text[-1:].isspace()
-        family = BARE[4] if all(ends) else BARE[2] if ends[0] else BARE[3]
+        family = (
+            BARE_FAMILIES[4]
+            if all(ends)
+            else BARE_FAMILIES[2]
+            if ends[0]
+            else BARE_FAMILIES[3]
+        )
     else:
         family = "+" if match["sign"] == "+" else ""
     return FAMILIES[family] * len(SHAPES) + PLACES[shape]
@@ -328,7 +335,7 @@ def _shape(number: str) -> Shape | None:
         integer = number.partition(mark)[0] if mark else number
         if len(integer) == 1 and not mark:
             return Shape("digit")
-        return Shape("small" if len(integer) <= THOUSAND else "large", mark)
+        return Shape("small" if len(integer) <= GROUP_DIGITS else "large", mark)
     if group in ".,":
         if group == mark:
             return None
@@ -366,10 +373,10 @@ AS_COMPUTERS_WRITE = {
     *(Shape("digit"), EXPONENT, Shape(".", "", is_sure=False)),
     *(Shape(size, mark) for size in ("small", "large") for mark in ("", ".")),
 }
-COMPUTER = np.array([shape in AS_COMPUTERS_WRITE for shape in SHAPES])
+IS_COMPUTER_SHAPE = np.array([shape in AS_COMPUTERS_WRITE for shape in SHAPES])
 PLUS_SHARE = 0.25  # of the numbers have a plus sign, if the format has one
 UNIT_SHARE = 0.25  # of the numbers have a unit, if the format has one
-CERTAIN = 4.5  # noise stds that noise alone does not reach in any of thousands of cells
+CERTAIN_STDS = 4.5  # which noise alone does not reach in any of thousands of cells
 
 
 def likely_counts(counts: Floats, std: float) -> Floats:
@@ -388,7 +395,7 @@ def likely_counts(counts: Floats, std: float) -> Floats:
 
 def certain_counts(counts: Floats, std: float) -> Floats:
     """Return noisy counts, and 0 for those that may belong to empty cells."""
-    return np.where(counts > CERTAIN * std, counts, 0.0)
+    return np.where(counts > CERTAIN_STDS * std, counts, 0.0)
 
 
 def numbers_of(counts: Floats, std: float) -> NumbersOf:
@@ -414,10 +421,10 @@ def numbers_of(counts: Floats, std: float) -> NumbersOf:
     ('€ 1.234,56', 300.0)
     """
     table = counts.reshape(len(FAMILIES), len(SHAPES))
-    n_bare = len(BARE)
+    n_bare = len(BARE_FAMILIES)
     likely, sure_counts = likely_counts(table[:n_bare], std), certain_counts(table, std)
     # numbers as computers write them are usual, and have few cells
-    likely[0] = np.where(COMPUTER & (table[0] > std), table[0], likely[0])
+    likely[0] = np.where(IS_COMPUTER_SHAPE & (table[0] > std), table[0], likely[0])
     of_units = sure_counts[n_bare:].sum(axis=1)
     best = int(of_units.argmax())
     n_units = float(of_units[best])
@@ -477,7 +484,7 @@ def _thousands(by_shape: Floats, decimal: str) -> str:
 # Times in text, one text at a time; no text raises an error.
 
 EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
-SHOWN = datetime(2004, 11, 23, 13, 35, 46)  # a time whose parts all differ
+EXAMPLE_TIME = datetime(2004, 11, 23, 13, 35, 46)  # its parts all differ
 DATE = re.compile(r"%[YyGmbBdejUWVuwaAcxDF]")
 YEAR = re.compile(r"%[YyGcxDF]")
 TIME_OF_DAY = re.compile(r"%[HIMSfpcXsT]")
@@ -523,8 +530,10 @@ def write_time(stamp: Any, form: str) -> str:
 
     Examples
     --------
-    >>> write_time(SHOWN, "%-m/%-d/%Y %-I:%M %p"), write_time(SHOWN, "%H:%M:%S.%3fZ")
-    ('11/23/2004 1:35 PM', '13:35:46.000Z')
+    >>> write_time(EXAMPLE_TIME, "%-m/%-d/%Y %-I:%M %p")
+    '11/23/2004 1:35 PM'
+    >>> write_time(EXAMPLE_TIME, "%H:%M:%S.%3fZ")
+    '13:35:46.000Z'
     """
     text = form.replace("%3f", f"{stamp.microsecond // 1000:03d}")
     text = text.replace("%Y", f"{stamp.year:04d}")  # strftime may write the year 980
@@ -567,7 +576,9 @@ def is_form(form: Any) -> bool:
         directives = plan_of(form).plain
         if "%d" in directives and not YEAR.search(directives):
             return False
-        return "%" in form and not math.isnan(read_time(write_time(SHOWN, form), form))
+        return "%" in form and not math.isnan(
+            read_time(write_time(EXAMPLE_TIME, form), form)
+        )
     except (TypeError, ValueError):
         return False
 

@@ -17,11 +17,11 @@ DAYS = {"4-9-9": "%Y{0}%m{0}%d", "9-9-4": "%d{0}%m{0}%Y", "9-9-2": "%d{0}%m{0}%y
 SHAPES = {(1, 1): "4-9-9", (1, 2): "4-9-9", (0, 4): "9-9-4", (0, 2): "9-9-2"}
 MONTH_FIRST = {"%d{0}%m{0}%Y": "%m{0}%d{0}%Y", "%d{0}%m{0}%y": "%m{0}%d{0}%y"}
 SEPARATORS = "./-"
-NAMED = ("%d %b %Y", "%d-%b-%Y", "%b %d, %Y", "%d %B %Y", "%B %d, %Y")
+NAMED_MONTHS = ("%d %b %Y", "%d-%b-%Y", "%b %d, %Y", "%d %B %Y", "%B %d, %Y")
 SHORT_OR_LONG = {"%d %b %Y": "%d %B %Y", "%b %d, %Y": "%B %d, %Y"}  # May is both
-SEEMS = 1.5  # noise stds that a cell of a form that was chosen has
-TOLD = 2.5  # times what noise does not make: two counts have noise
-EITHER = "|"  # between forms of which a text may have both
+LIKELY_CELL_STDS = 1.5  # noise stds that a cell of a form that was chosen has
+DECIDED_FACTOR = 2.5  # times what noise does not make: two counts have noise
+FORM_SEPARATOR = "|"  # between forms of which a text may have both
 _CLOCK = r"(?P<hour>\d{1,2}):\d{2}(?P<second>:\d{2})?(?P<half> [AP]M)?"
 CLOCK = re.compile(_CLOCK, re.ASCII)
 WITH_NUMBERS = re.compile(
@@ -39,7 +39,11 @@ ZEROS = ("", "0", "-")
 
 
 def _forms() -> tuple[str, ...]:
-    forms = [*NAMED, *(a + EITHER + b for a, b in SHORT_OR_LONG.items()), *CLOCKS]
+    forms = [
+        *NAMED_MONTHS,
+        *(a + FORM_SEPARATOR + b for a, b in SHORT_OR_LONG.items()),
+        *CLOCKS,
+    ]
     for days, between, time in itertools.product(
         DAYS.values(), SEPARATORS, ("", *(f" {clock}" for clock in CLOCKS))
     ):
@@ -47,7 +51,7 @@ def _forms() -> tuple[str, ...]:
         forms.append(day_first)
         if days in MONTH_FIRST and between != ".":  # with points the day comes first
             month_first = MONTH_FIRST[days].format(between) + time
-            forms += [month_first, day_first + EITHER + month_first]
+            forms += [month_first, day_first + FORM_SEPARATOR + month_first]
     return tuple(forms)
 
 
@@ -91,7 +95,7 @@ def form_of(text: str) -> tuple[str, str, str] | None:
         candidate for candidate in forms if not np.isnan(read_time(text, candidate))
     ]
     numbers = (match["b"], match["c"] if shape == "4-9-9" else match["a"])
-    form = EITHER.join(fitting)
+    form = FORM_SEPARATOR.join(fitting)
     return (form, _zeros(*numbers), _zeros(match["hour"] or "")) if form else None
 
 
@@ -99,8 +103,8 @@ def _form_with_names(text: str) -> tuple[str, str, str] | None:
     match = WITH_NAMES.fullmatch(text)
     if match is None:
         return None
-    fitting = [form for form in NAMED if not np.isnan(read_time(text, form))]
-    form = EITHER.join(fitting)
+    fitting = [form for form in NAMED_MONTHS if not np.isnan(read_time(text, form))]
+    form = FORM_SEPARATOR.join(fitting)
     return (form, _zeros(match["first"] or match["last"]), "") if form else None
 
 
@@ -151,25 +155,31 @@ def chosen_form(counts: Counts, std: float, least: float) -> tuple[str | None, f
     totals = dict(zip(FORMS, sure_counts.sum(axis=1).tolist(), strict=True))
     best, largest = None, 0.0
     for form in FORMS:
-        if EITHER in form:
+        if FORM_SEPARATOR in form:
             continue
         shared = _shared(form)
         total = totals[form] + sum(totals[name] for name in shared)
-        rivals = [f for name in shared for f in name.split(EITHER) if f != form]
-        is_decided = all(totals[form] > totals[f] + TOLD * least for f in rivals)
+        rivals = [f for name in shared for f in name.split(FORM_SEPARATOR) if f != form]
+        is_decided = all(
+            totals[form] > totals[f] + DECIDED_FACTOR * least for f in rivals
+        )
         if total > largest and is_decided:
             best, largest = form, total
     if best is None:
         return None, 0.0
     rows = [FORMS.index(name) for name in (best, *_shared(best))]
     written = _without_zeros(best, sure_counts[rows].sum(axis=0))
-    is_likely = table[rows] > SEEMS * std
+    is_likely = table[rows] > LIKELY_CELL_STDS * std
     return written, float(table[rows][is_likely].sum())
 
 
 def _shared(form: str) -> list[str]:
     """Return the ambiguous forms that include this one."""
-    return [name for name in FORMS if EITHER in name and form in name.split(EITHER)]
+    return [
+        name
+        for name in FORMS
+        if FORM_SEPARATOR in name and form in name.split(FORM_SEPARATOR)
+    ]
 
 
 def _without_zeros(form: str, cells: Counts) -> str:
@@ -186,13 +196,13 @@ def _without_zeros(form: str, cells: Counts) -> str:
 
 # ----------------------------------------------------------------------- ISO times
 
-PARTS = ("%H:%M", "%H:%M:%S", "%H:%M:%S.%3f", "%H:%M:%S.%f")
+TIMES_OF_DAY = ("%H:%M", "%H:%M:%S", "%H:%M:%S.%3f", "%H:%M:%S.%f")
 _HOURS = [f"{sign}{hour:02d}" for sign in "+-" for hour in range(15)]
 _OFFSETS = [f"{hour}{colon}{m}" for hour in _HOURS for colon in (":", "")
             for m in ("00", "15", "30", "45")]  # fmt: skip
 ZONES = ("", "Z", *_OFFSETS)
 # ISO texts that are not written as pandas writes times without a zone: a cell each
-ISO_TIMES = tuple(f"%Y-%m-%d{apart}{part}" for apart in "T " for part in PARTS)
+ISO_TIMES = tuple(f"%Y-%m-%d{apart}{part}" for apart in "T " for part in TIMES_OF_DAY)
 ISO_FORMS = tuple(form + zone for form in ISO_TIMES for zone in ZONES)
 ISO_PLACES = {form: place for place, form in enumerate(ISO_FORMS)}
 ONE_ZONE = 0.1  # of the times may have another offset than nearly all

@@ -25,7 +25,7 @@ Codes = NDArray[np.int64]
 
 UNITS = {"D": 86_400.0, "h": 3_600.0, "m": 60.0, "s": 1.0}
 UNITS |= {"ms": 1e-3, "us": 1e-6, "ns": 1e-9}
-NUMBERS = (int, float, Decimal, np.integer, np.floating)
+PYTHON_NUMBERS = (int, float, Decimal, np.integer, np.floating)
 EPOCH_SECONDS = 946_684_800.0  # 2000-01-01, since 1970
 
 
@@ -279,7 +279,7 @@ def _mark(value: object) -> Mark:
     kind = type(value)  # isinstance would ask the value, whose code may fail
     if issubclass(kind, bool | np.bool_):
         return Mark.TRUTH
-    return Mark.NUMBER if issubclass(kind, NUMBERS) else Mark.TEXT
+    return Mark.NUMBER if issubclass(kind, PYTHON_NUMBERS) else Mark.TEXT
 
 
 def _is_missing(value: Any) -> bool:

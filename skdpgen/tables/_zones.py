@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-NAMES = (  # of dtypes with a zone: those of pandas, Arrow and polars
+ZONED_DTYPES = (  # of pandas, Arrow and polars
     re.compile(r"datetime64\[\w+, (?P<zone>[^\]]+)\]"),
     re.compile(r"timestamp\[\w+, tz=(?P<zone>[^\]]+)\]"),
     re.compile(r"time_zone='(?P<zone>[^']+)'"),
@@ -35,7 +35,7 @@ def zone_of(dtype: str) -> str | None:
     >>> zone_of("timestamp[us, tz=Z]")
     'UTC'
     """
-    found = [match["zone"] for name in NAMES if (match := name.search(dtype))]
+    found = [match["zone"] for name in ZONED_DTYPES if (match := name.search(dtype))]
     return _known(found[0]) if found else None
 
 

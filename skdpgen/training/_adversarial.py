@@ -16,7 +16,7 @@ from skdpgen.training._private_descent import Call, RowSlopes
 from skdpgen.training._steps import Adam, Latents, trained
 
 BETAS = (0.5, 0.99)  # of the generator's Adam
-MEMORY = 0.99  # of the moving average of the generator
+AVERAGE_DECAY = 0.99  # of the moving average of the generator
 Outputs = list[Tensor]
 
 
@@ -88,7 +88,7 @@ def score_real(call: Call, row: tuple[Tensor, Tensor]) -> Tensor:
     return softplus(-call(x[None], label[None])[0])
 
 
-TINY = 1e-6  # square of what the norm of a slope is smoothed by
+SLOPE_SMOOTHING = 1e-6  # squared; added to the square of a slope's norm
 
 
 def critic_fake(call: Call, row: tuple[Tensor, Tensor]) -> Tensor:
@@ -111,7 +111,7 @@ def critic_real(call: Call, row: tuple[Tensor, Tensor]) -> Tensor:
         return value
 
     slope = grad(score)(x)
-    return (slope.square().sum() + TINY).sqrt() - score(x)
+    return (slope.square().sum() + SLOPE_SMOOTHING).sqrt() - score(x)
 
 
 @dataclass(frozen=True)
@@ -293,7 +293,7 @@ def play(
     one_hots = one_hot(labels, n_classes).float()
     weights = classes.weights[labels] / n_each
     optimiser = Adam(trained(generator), betas=BETAS)
-    averages, losses = Averages(MEMORY), list[float]()
+    averages, losses = Averages(AVERAGE_DECAY), list[float]()
     generated = None
     generator.train()
     for _ in range(anchor.warm_up if anchor is not None else 0):

@@ -19,9 +19,10 @@ from skdpgen.utils import (
 # Normal signals of several parts in known noise: the variances of the parts.
 
 Floats = NDArray[np.float64]
-START, LEAST_VARIANCE, MOST_VARIANCE = 0.04, 1e-10, 1e4  # of the variances of parts
-FIRM = 0.1  # pseudo-count of the prior that holds parts of a family together
-STEPS = 25
+FIRST_VARIANCE = 0.04  # of the parts, as the next two
+LEAST_VARIANCE, MOST_VARIANCE = 1e-10, 1e4
+FAMILY_COUNT = 0.1  # pseudo-count that holds parts of a family together
+VARIANCE_STEPS = 25
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +52,8 @@ def fit_parts(
     evidence: :math:`a_p \leftarrow a_p \sqrt{|F_p^\top V^{-1} s|^2 /
     \mathrm{tr}(F_p^\top V^{-1} F_p)}`, with V the covariance of the observations s.
     These steps never lower the evidence (Zhou et al., 2019). A prior with the weight
-    ``FIRM`` of a case holds the variances of a family near their geometric mean.
+    ``FAMILY_COUNT`` of a case holds the variances of a family near their geometric
+    mean.
 
     Parameters
     ----------
@@ -76,8 +78,8 @@ def fit_parts(
     part = np.repeat(np.arange(len(factors)), [factor.shape[1] for factor in factors])
     family_weights = (family[:, None] == family).astype(float)
     family_weights /= family_weights.sum(axis=1, keepdims=True)
-    variances = np.full(len(factors), START)
-    for _ in range(STEPS):
+    variances = np.full(len(factors), FIRST_VARIANCE)
+    for _ in range(VARIANCE_STEPS):
         root = cholesky(_covariance(noise, factor_matrix, variances[part]), lower=True)
         whitened = solve_triangular(
             root, np.column_stack([factor_matrix, signal]), lower=True
@@ -86,8 +88,8 @@ def fit_parts(
         data_term = np.bincount(part, (rotated @ whitened) ** 2, len(factors))
         prior_term = np.bincount(part, np.square(whitened).sum(axis=0), len(factors))
         family_mean = np.exp(family_weights @ np.log(variances))
-        data_term = variances**2 * data_term + 2 * FIRM * family_mean
-        variances = np.sqrt(data_term / (prior_term + 2 * FIRM / variances))
+        data_term = variances**2 * data_term + 2 * FAMILY_COUNT * family_mean
+        variances = np.sqrt(data_term / (prior_term + 2 * FAMILY_COUNT / variances))
         variances = np.clip(variances, LEAST_VARIANCE, MOST_VARIANCE)
     root = cholesky(_covariance(noise, factor_matrix, variances[part]), lower=True)
     inverse = cho_solve((root, True), np.eye(len(signal)))
@@ -123,17 +125,17 @@ def _covariance(noise: Floats, factor_matrix: Floats, variances: Floats) -> Floa
 # related to another column that shows it.
 
 POWERS = (0.5, 1.0)  # 1/2: rare cells deviate more, relative to their size
-# The prior of deviations along ordered cells: a part ROUGH is independent, the rest is
-# correlated over LENGTH, in quantiles.
-ROUGH, LENGTH = 0.2, 0.8
-OF_CLASS = 10.0  # pseudo-count of public rows of all classes in each class
-RAREST = 1e-4  # least share of a cell in the scale of its prior
+# The prior of deviations along ordered cells: the rough part is independent, the rest
+# is correlated over a length, in quantiles.
+ROUGH_PART, CORRELATION_LENGTH = 0.2, 0.8
+PUBLIC_PSEUDO_COUNT = 10.0  # of public rows of all classes in each class
+LEAST_PRIOR_SHARE = 1e-4  # of a cell, in the scale of its prior
 # The alternative prior, of columns that are unrelated to public rows: its standard
 # deviations around equal cells, and its correlations between classes.
 STRENGTHS = (0.3, 1.0, 3.0, 9.0)
 CLASS_CORRELATIONS = (0.0, 0.5, 0.9)
 LEAST_SHARE = 1e-7
-QUIETEST = 1e-5  # least noise of a share
+LEAST_SHARE_NOISE = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +174,7 @@ class RelatedColumns:
         """Noise of the share of each cell, (S,)."""
         sizes = [counts.shape[1] for counts in self.counts]
         std = np.sqrt(np.repeat(self.variances, sizes)) / self.n_rows
-        return np.maximum(std, QUIETEST)
+        return np.maximum(std, LEAST_SHARE_NOISE)
 
     @cached_property
     def public(self) -> tuple[Floats, Floats]:
@@ -181,7 +183,9 @@ class RelatedColumns:
         sizes = np.max([counts[:, cells].sum(axis=1) for cells in self.slices], axis=0)
         sizes = sizes[:, None, None]
         common = self.pairs.sum(axis=0) / max(float(sizes.sum()), 1.0)
-        moments = (self.pairs + OF_CLASS * common) / (sizes + OF_CLASS)
+        moments = (self.pairs + PUBLIC_PSEUDO_COUNT * common) / (
+            sizes + PUBLIC_PSEUDO_COUNT
+        )
         conditionals = np.diagonal(moments, axis1=1, axis2=2).copy()
         covariances = moments - conditionals[:, :, None] * conditionals[:, None, :]
         for cells in self.slices:  # rows without a cell are left out
@@ -288,10 +292,10 @@ def _root(marginal: Floats, n_ordered: int, power: float) -> Floats:
     covariance = np.eye(len(marginal))
     if n_ordered >= 3:
         middle = np.cumsum(marginal[:n_ordered]) - 0.5 * marginal[:n_ordered]
-        correlation = np.exp(-np.abs(middle[:, None] - middle) / LENGTH)
-        covariance[:n_ordered, :n_ordered] *= ROUGH
-        covariance[:n_ordered, :n_ordered] += (1 - ROUGH) * correlation
-    scale = np.maximum(marginal, RAREST) ** (power - 1.0)
+        correlation = np.exp(-np.abs(middle[:, None] - middle) / CORRELATION_LENGTH)
+        covariance[:n_ordered, :n_ordered] *= ROUGH_PART
+        covariance[:n_ordered, :n_ordered] += (1 - ROUGH_PART) * correlation
+    scale = np.maximum(marginal, LEAST_PRIOR_SHARE) ** (power - 1.0)
     return np.asarray(scale[:, None] * np.linalg.cholesky(covariance))
 
 

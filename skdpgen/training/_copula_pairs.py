@@ -12,15 +12,15 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.integer[Any]]
 Two = tuple[Floats, Floats]  # of both columns
 CORRELATIONS = (0.15, 0.3, 0.45, 0.6, 0.72, 0.82, 0.9, 0.95, 0.98, 0.995)
-PARTS = (1.0, 0.8, 0.6, 0.4)  # of the rows that have the relation; others have none
-FEWEST = 3  # ordered groups of a column
-CLEAR = 3.0  # noise stds of a pair's correlation from which copulas are considered
-TRIED = 3  # copulas that are compared with their deviations; the others fit worse
+RELATED_PARTS = (1.0, 0.8, 0.6, 0.4)  # of the rows; others have no relation
+FEWEST_GROUPS = 3  # of a column, ordered
+CLEAR_CORRELATION = 3.0  # noise stds from which copulas are considered
+N_COMPARED = 3  # copulas, with their deviations; the others fit worse
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(6)
 N_RAKED = 3  # rounds in which tables get their marginals exactly
 TINY = 1e-12
 FARTHEST_SCORE = 4.0  # that a score may be
-LEAST = 1e-9  # share of a cell, where something is divided by it
+LEAST_SHARE = 1e-9  # of a cell, where something is divided by it
 
 
 def scores_of(shares: Floats, order: Integers) -> Floats:
@@ -31,11 +31,11 @@ def scores_of(shares: Floats, order: Integers) -> Floats:
     >>> scores_of(np.array([0.5, 0.5]), np.array([0, 1])).round(3)
     array([-0.798,  0.798])
     """
-    fractions = shares[order] / max(float(shares.sum()), LEAST)
+    fractions = shares[order] / max(float(shares.sum()), LEAST_SHARE)
     ends = np.concatenate([[0.0], np.minimum(np.cumsum(fractions), 1.0)])
     # what norm.pdf has, without looking at each end anew
     densities = np.exp(-(ndtri(ends) ** 2) / 2.0) / np.sqrt(2.0 * np.pi)
-    drops = -np.diff(densities) / np.maximum(fractions, LEAST)
+    drops = -np.diff(densities) / np.maximum(fractions, LEAST_SHARE)
     scores = np.empty(len(order))
     scores[order] = np.clip(drops, -FARTHEST_SCORE, FARTHEST_SCORE)
     return scores
@@ -144,7 +144,7 @@ def smooth_numbers(
         int((join[:n].sum(axis=0) > 0).sum())
         for join, n in zip(joins, n_ordered, strict=True)
     ]
-    if not variance or min(n_joined) < FEWEST:
+    if not variance or min(n_joined) < FEWEST_GROUPS:
         return base, centre
     scores = [
         scores_of((h[:n] @ join[:n])[:k], np.arange(k))
@@ -152,18 +152,18 @@ def smooth_numbers(
     ]
     correlation = float(scores[0] @ excess[: n_joined[0], : n_joined[1]] @ scores[1])
     noise = np.sqrt(variance) * np.prod([np.linalg.norm(each) for each in scores])
-    if abs(correlation) <= CLEAR * noise:
+    if abs(correlation) <= CLEAR_CORRELATION * noise:
         return base, centre
     candidates = copula_excesses(
         marginals, n_ordered, np.sign(correlation) * np.array(CORRELATIONS)
     )
-    candidates = (np.array(PARTS)[:, None, None, None] * candidates).reshape(
+    candidates = (np.array(RELATED_PARTS)[:, None, None, None] * candidates).reshape(
         -1, *centre.shape
     )
     joined = joins[0].T @ candidates @ joins[1]
     gains = (joined * (2 * excess - joined)).sum(axis=(1, 2))
     means, logs, centres = [base], [log], [centre]
-    for best in np.argsort(-gains)[:TRIED]:
+    for best in np.argsort(-gains)[:N_COMPARED]:
         deviation, evidence = fit_pair(excess - joined[best], variance, *priors)
         means.append(joined[best] + deviation)
         logs.append(evidence - float(np.log(len(candidates))))

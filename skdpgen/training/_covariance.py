@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 LEAST_EIGENVALUE = 1e-3
 N_BANDS = 10
-ROUNDED = 1e-9  # relative size of an eigenvalue that may be rounding
-WEAK = 0.5  # least spread of scores that correlations are corrected for
-CLOSEST = 0.9  # largest correlation that this correction gives
+ROUNDED_EIGENVALUE = 1e-9  # relative; a smaller one may be rounding
+WEAK_SPREAD = 0.5  # least one of scores that correlations are corrected for
+CLOSEST_CORRECTED = 0.9  # largest correlation that this correction gives
 FLATTEST, STEEPEST = 0.3, 3.0  # range of the diagonal, relative to its mean
 
 
@@ -99,7 +99,7 @@ def class_correlations(
     moments = (moments + moments.transpose(0, 2, 1)) / 2
     std = noise_std / math.sqrt(2)  # of the mean of two entries
     attenuation = np.maximum(
-        np.ones(moments.shape[1]) if spreads is None else spreads, WEAK
+        np.ones(moments.shape[1]) if spreads is None else spreads, WEAK_SPREAD
     )
     joined, n_rows, spread = _pooled(moments, totals, weights)
     pooled, unit = _off_diagonal(joined, n_rows)
@@ -110,7 +110,7 @@ def class_correlations(
         if len(moments) > 1:
             noisy, unit = _off_diagonal(group, float(total))
             estimate += shrink_symmetric(noisy - shrunk, std / unit)
-        largest = np.maximum(np.abs(estimate), CLOSEST)
+        largest = np.maximum(np.abs(estimate), CLOSEST_CORRECTED)
         estimate = np.clip(
             estimate / attenuation / attenuation[:, None], -largest, largest
         )
@@ -195,7 +195,7 @@ def class_covariances(
         if len(products) > 1:
             estimate = base + shrink_symmetric(of_class - base, std / total)
         values, vectors = np.linalg.eigh(estimate)
-        smallest = ROUNDED * max(float(values[-1]), 0.0)
+        smallest = ROUNDED_EIGENVALUE * max(float(values[-1]), 0.0)
         root = vectors * np.sqrt(np.where(values > smallest, values, 0.0)) @ vectors.T
         rest = np.diag(of_class) - (root**2).sum(axis=1)
         for band in np.array_split(np.arange(len(rest)), N_BANDS):
@@ -248,7 +248,7 @@ def class_variances(
 # ----------------------------------------------------------------------------
 # From one correlation matrix to another.
 
-SMALLEST = 1e-6  # eigenvalue of a matrix whose root is inverted
+INVERTED_EIGENVALUE = 1e-6  # least one of a matrix whose root is inverted
 
 
 def least_move(before: Floats, after: Floats) -> Floats:
@@ -280,5 +280,5 @@ def least_move(before: Floats, after: Floats) -> Floats:
 def _power(matrix: Floats, exponent: float) -> Floats:
     """Return a power of a symmetric matrix, of which small eigenvalues are raised."""
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
-    powers = np.maximum(values, SMALLEST) ** exponent
+    powers = np.maximum(values, INVERTED_EIGENVALUE) ** exponent
     return np.asarray((vectors * powers) @ vectors.T)

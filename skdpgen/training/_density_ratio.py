@@ -15,11 +15,11 @@ from skdpgen.utils import (
 Floats = NDArray[np.float64]
 # Prior standard deviations of what a code adds to the log ratio: for all classes, and
 # for one class beyond that. Chosen on public tables.
-OF_CODE, OF_CLASS = 0.4, 0.2
-STEPS, MEMORY = 200, 20  # of L-BFGS
-LARGEST, SMALLEST = 100.0, 1e-13  # ratio of an item
+CODE_STD, CODE_STD_OF_CLASS = 0.4, 0.2
+LBFGS_STEPS, LBFGS_MEMORY = 200, 20
+LARGEST_RATIO, SMALLEST_RATIO = 100.0, 1e-13  # of an item
 HALVINGS = 60  # of the interval of a factor: to the last digit
-LEAST = 1e-12
+LEAST_POSITIVE = 1e-12  # stands for 0 in logarithms and divisors
 
 
 @saved("ratio.means")
@@ -74,14 +74,16 @@ def log_ratios(codes: Any, base: Floats, released: ReleasedMeans) -> Floats:
     [0.75, 0.25]
     """
     n_classes, n_codes = released.means.shape
-    sizes = [np.full(n_codes, OF_CODE)]
+    sizes = [np.full(n_codes, CODE_STD)]
     if n_classes > 1:
-        sizes.append(np.full(n_classes * n_codes, OF_CLASS))
+        sizes.append(np.full(n_classes * n_codes, CODE_STD_OF_CLASS))
     scale = np.concatenate(sizes) / np.tile(
         released.units, 1 + n_classes * (n_classes > 1)
     )
-    log_base = np.log(np.maximum(base, LEAST)) + np.where(base > 0, 0.0, -np.inf)
-    precision = 1.0 / np.maximum(released.variances, LEAST)
+    log_base = np.log(np.maximum(base, LEAST_POSITIVE)) + np.where(
+        base > 0, 0.0, -np.inf
+    )
+    precision = 1.0 / np.maximum(released.variances, LEAST_POSITIVE)
     transposed = codes.T.tocsr() if hasattr(codes, "tocsr") else codes.T
 
     def log_ratio_at(z: Floats) -> Floats:
@@ -106,7 +108,7 @@ def log_ratios(codes: Any, base: Floats, released: ReleasedMeans) -> Floats:
         np.zeros(len(scale)),
         jac=True,
         method="L-BFGS-B",
-        options={"maxiter": STEPS, "maxcor": MEMORY},
+        options={"maxiter": LBFGS_STEPS, "maxcor": LBFGS_MEMORY},
     )
     return log_ratio_at(solution.x)
 
@@ -133,7 +135,7 @@ def ratio_weights(base: Floats, log_ratio: Floats, power: float = 1.0) -> Floats
     [0.993, 0.007, 0.0, 0.0]
     """
     logs = log_ratio - log_mean_of_cut(base, log_ratio)
-    clipped = np.clip(logs, np.log(SMALLEST), np.log(LARGEST))
+    clipped = np.clip(logs, np.log(SMALLEST_RATIO), np.log(LARGEST_RATIO))
     weights = base * np.exp(power * clipped)
     return np.asarray(weights / weights.sum())
 
@@ -152,11 +154,11 @@ def log_mean_of_cut(base: Floats, log_ratio: Floats) -> float:
     is_there = base > 0
     shares, logs = base[is_there], log_ratio[is_there]
     shares = shares / shares.sum()
-    low = float(logs.min()) - float(np.log(LARGEST))
+    low = float(logs.min()) - float(np.log(LARGEST_RATIO))
     high = float(logsumexp(logs, b=shares))
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)
-        cut = np.exp(np.minimum(logs - middle, np.log(LARGEST)))
+        cut = np.exp(np.minimum(logs - middle, np.log(LARGEST_RATIO)))
         low, high = (middle, high) if shares @ cut > 1.0 else (low, middle)
     return float(high)
 

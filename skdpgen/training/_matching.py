@@ -107,7 +107,7 @@ def _shrink(part: Floats, variance: float) -> tuple[Floats, float]:
 # ----------------------------------------------------------------------------
 # The best state of a generator during training, by a score that is free.
 
-EVERY = 100  # steps
+STEPS_BETWEEN_CHECKS = 100
 
 
 class Checkpoints:
@@ -126,7 +126,7 @@ class Checkpoints:
 
     def update(self, generator: nn.Module, step: int) -> None:
         """Score the generator if this is one of every 100 steps."""
-        if (step + 1) % EVERY == 0:
+        if (step + 1) % STEPS_BETWEEN_CHECKS == 0:
             self._compare(generator)
             generator.train()
 
@@ -151,7 +151,7 @@ class Checkpoints:
 # Parts of the iterations: the learning rate rises until WARM_UP, loss weights change
 # until SETTLED, and from COOLING on training is not ended early.
 WARM_UP, SETTLED, COOLING = 0.1, 0.8, 0.9
-MEMORY, RECENT = 0.98, 0.9  # decay of moving averages: of weights, and of errors
+WEIGHTS_DECAY, ERRORS_DECAY = 0.98, 0.9  # of moving averages
 
 
 @dataclass(frozen=True)
@@ -340,7 +340,9 @@ def match_embedding(
         if checkpoints is not None:
             checkpoints.update(generator, step)
         for name, latest in errors.items():
-            smooth[name] = RECENT * smooth.get(name, latest) + (1.0 - RECENT) * latest
+            smooth[name] = (
+                ERRORS_DECAY * smooth.get(name, latest) + (1.0 - ERRORS_DECAY) * latest
+            )
         done += 1.0 / steps.max_iter
         is_near = all(
             smooth[name] <= energy for name, energy in goal.noise_energy.items()
@@ -437,7 +439,7 @@ class MovingErrors:
 class Averages:
     """Moving averages of all weights and running statistics."""
 
-    def __init__(self, memory: float = MEMORY) -> None:
+    def __init__(self, memory: float = WEIGHTS_DECAY) -> None:
         self._means: dict[str, Tensor] = {}
         self._memory = memory
 

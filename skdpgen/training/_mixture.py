@@ -30,8 +30,8 @@ Floats = NDArray[np.float64]
 ERROR_RATE = 0.01  # probability that any parity is kept though all of them are noise
 MOST_PARITIES = 12  # parities that a mixture is trained on
 PRIOR_STD = 0.5  # prior standard deviation of a parity that exceeds its noise
-FAINT = 0.1  # smaller parities get no components at the start
-PUREST = 0.99  # largest mean sign of a column in a component, at the start
+FAINT_PARITY = 0.1  # smaller ones get no components at the start
+PUREST_SIGN = 0.99  # largest mean sign of a column in a component, at the start
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +153,7 @@ def component_signs(
     index, n_free = np.arange(n_components), 0
     for subset, goal in zip(subsets, goals, strict=True):
         unset = [j for j in subset if not purity[j]]
-        if not unset or abs(goal) < FAINT:
+        if not unset or abs(goal) < FAINT_PARITY:
             continue
         for j in unset:
             if 2 ** (n_free + 1) <= n_components:
@@ -165,7 +165,7 @@ def component_signs(
         for j in subset:
             if j != unset[-1]:
                 signs[:, unset[-1]] *= signs[:, j]
-        pure = min(abs(goal) ** (1 / len(subset)), PUREST)
+        pure = min(abs(goal) ** (1 / len(subset)), PUREST_SIGN)
         purity[list(subset)] = np.maximum(purity[list(subset)], pure)
     return signs * purity
 
@@ -249,8 +249,8 @@ def _all_but(i: int, n: int) -> list[int]:
 # ----------------------------------------------------------------------------
 # Cells of many columns, in tiles: most tiles of a wide table have no measured pair.
 
-WHOLE = 1_000  # up to this many cells there are no tiles
-TILE = 256  # cells of a tile
+UNTILED_CELLS = 1_000  # up to this many there are no tiles
+TILE_CELLS = 256
 
 Slices = tuple[slice, slice]
 
@@ -265,7 +265,7 @@ def cell_blocks(width: int) -> Iterator[Slices]:
     >>> len(list(cell_blocks(4_000)))
     136
     """
-    step = width if width <= WHOLE else TILE
+    step = width if width <= UNTILED_CELLS else TILE_CELLS
     tiles = [slice(a, min(a + step, width)) for a in range(0, width, step)]
     return combinations_with_replacement(tiles, 2)
 
@@ -278,7 +278,7 @@ def column_runs(sizes: Sequence[int]) -> list[list[int]]:
     >>> column_runs([3, 2, 4]), column_runs([600, 100, 100, 300])
     ([[3, 2, 4]], [[600], [100, 100], [300]])
     """
-    most = WHOLE if sum(sizes) <= WHOLE else TILE
+    most = UNTILED_CELLS if sum(sizes) <= UNTILED_CELLS else TILE_CELLS
     lists: list[list[int]] = [[]]
     for size in sizes:
         if lists[-1] and sum(lists[-1]) + size > most:
@@ -290,15 +290,15 @@ def column_runs(sizes: Sequence[int]) -> list[list[int]]:
 # ----------------------------------------------------------------------------
 # Mixtures of products of columns, trained on their exact two-way moments.
 
-SPREAD = 0.3  # standard deviation of the logits at the start
+FIRST_LOGIT_STD = 0.3
 # Learning rate of the parameters of single classes, relative to shared ones: where the
 # data of a class are noise, its components stay those of all classes.
 OWN_RATE = 0.1
-SINGLES = 30.0  # weight of single columns in the loss
-LEAST = 1e-6  # least energy of relationships; losses are relative to the energy
-CERTAIN = 1e-6  # probability of a cell that is empty in the release
+SINGLES_WEIGHT = 30.0  # of single columns in the loss
+LEAST_DIVISOR = 1e-6  # energy of relationships, or share
+EMPTY_PROBABILITY = 1e-6  # of a cell that is empty in the release
 MOST_LOGIT, TOO_FAR = 60.0, 1e6  # that single precision holds; that has diverged
-AT_ONCE = 2**18  # probabilities that are computed together; they fit into a cache
+PROBABILITIES_AT_ONCE = 2**18  # they fit into a cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -406,7 +406,7 @@ class Mixture:
         self.columns = [
             one_hot_columns(run, start.device) for run in column_runs(sizes)
         ]
-        self.shared = shared.to(start.device).mul_(SPREAD)
+        self.shared = shared.to(start.device).mul_(FIRST_LOGIT_STD)
         self.of_class = torch.zeros_like(self.start)
         self.own = self.shared.new_zeros(n_classes, n_components, width)
         for part in self.parts:
@@ -423,12 +423,14 @@ class Mixture:
         n_classes, n_components, width = self.own.shape
         if self.at_once:
             return [slice(0, n_classes)]
-        at_once = max(AT_ONCE // (n_components * width), 1)
+        at_once = max(PROBABILITIES_AT_ONCE // (n_components * width), 1)
         return [slice(a, a + at_once) for a in range(0, n_classes, at_once)]
 
     def begin_with(self, tables: Floats) -> None:
         """Start with given tables, (n_classes, n_components, S)."""
-        logits = torch.as_tensor(np.log(np.maximum(tables, CERTAIN))).to(self.own)
+        logits = torch.as_tensor(np.log(np.maximum(tables, EMPTY_PROBABILITY))).to(
+            self.own
+        )
         self.shared.copy_((logits - self.start).mean(dim=0))
         self.own.copy_(logits - self.start - self.shared)
 
@@ -554,9 +556,9 @@ class PairLoss:
             return torch.as_tensor(values, dtype=torch.float32, device=device)
 
         weights = target.weights(factors)
-        self.scale = 1.0 / max(target.energy(weights), LEAST)
+        self.scale = 1.0 / max(target.energy(weights), LEAST_DIVISOR)
         self.singles = tensor(target.singles)[:, None]
-        shares = np.maximum(target.shares, LEAST)
+        shares = np.maximum(target.shares, LEAST_DIVISOR)
         self.shares = tensor(shares)[:, None, None]
         self.weights = tensor(weights)[:, None, None]
         self.cell_blocks, self.part_blocks = [], []
@@ -595,7 +597,7 @@ class PairLoss:
         factor = self.weights[classes] * self.shares[classes]
         singles = self.singles[classes]
         difference = factor * (tables.mean(dim=1, keepdim=True) - singles)
-        loss = SINGLES * difference.square().sum()
+        loss = SINGLES_WEIGHT * difference.square().sum()
         slope = torch.zeros_like(tables)
         for block in self.cell_blocks:
             error = block.error(classes, tables, singles)
@@ -614,7 +616,7 @@ class PairLoss:
             loss += part_block.add_slope(tables, factor, slope)
         rate = 2.0 * self.scale / n_components * factor
         slope *= 2.0 * rate
-        slope += SINGLES * rate * difference
+        slope += SINGLES_WEIGHT * rate * difference
         return self.scale * float(loss), slope
 
 
@@ -653,7 +655,7 @@ def fit_mixture(
         Loss of each step; independent columns have a loss of 1.
     """
     rng = torch.Generator().manual_seed(seed)
-    start = torch.as_tensor(np.log(np.maximum(target.singles, CERTAIN)))
+    start = torch.as_tensor(np.log(np.maximum(target.singles, EMPTY_PROBABILITY)))
     mixture = Mixture(
         start.float().to(device),
         sizes,

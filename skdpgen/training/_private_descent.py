@@ -188,7 +188,7 @@ PyTree: TypeAlias = Any  # a tensor, or a tuple or dict of them; a line for each
 RowLoss = Callable[[Call, Any], Tensor]  # loss of one row
 LayerRows = Tensor | tuple[Tensor, Tensor]  # gradients of a layer, or their factors
 MOST_ROWS = 512  # rows that are mapped together; more do not fit a cache
-NUMBERS = 2**23  # numbers in the gradients of these rows; 64 MiB
+NUMBERS_AT_ONCE = 2**23  # in the gradients of these rows; 64 MiB
 MIXING_LAYERS = (nn.modules.batchnorm._BatchNorm, nn.modules.instancenorm._InstanceNorm)
 
 
@@ -279,7 +279,7 @@ class RowSlopes:
         self.width = sum(weight.numel() for weight in weights.values())
         numbers = sum(layer for layer in self.layers if isinstance(layer, int))
         numbers += sum(n * (a + b) for n, (a, b) in zip(places, shapes, strict=True))
-        largest = min(max(NUMBERS // max(numbers, 1), 1), MOST_ROWS)
+        largest = min(max(NUMBERS_AT_ONCE // max(numbers, 1), 1), MOST_ROWS)
         self.at_once = _batch_size(n_usual, largest) if is_smooth else 1
 
     def __call__(self, rows: PyTree) -> list[LayerRows]:
@@ -433,8 +433,8 @@ class RowsInMemory(Protocol):
         ...
 
 
-RARE = 4.0  # standard deviations above the expected size of a sample
-QUIET = 6.0  # noise of a step, in clipping norms, above which steps get shorter
+RARE_SIZE_STDS = 4.0  # above the expected size of a sample
+QUIET_NOISE = 6.0  # of a step, in clipping norms; above, steps get shorter
 
 
 class PrivateDescent:
@@ -503,7 +503,7 @@ def private_descent(
     learning_rate: float,
     momentum: float = 0.9,
     is_adam: bool = False,
-    quiet: float = QUIET,
+    quiet: float = QUIET_NOISE,
     is_smooth: bool = False,
     schedule: str = "one_cycle",
 ) -> Iterator[PrivateDescent]:
@@ -563,7 +563,7 @@ def private_descent(
     n_usual = math.inf  # of what the oracle refuses
     if 0 < n_expected < math.inf:
         spread = math.sqrt(n_expected * max(1.0 - sampling_rate, 0.0))
-        n_usual = n_expected + RARE * spread
+        n_usual = n_expected + RARE_SIZE_STDS * spread
     slopes = RowSlopes(
         network,
         loss,

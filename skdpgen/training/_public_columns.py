@@ -30,12 +30,12 @@ Floats = NDArray[np.float64]
 # Standard deviations of priors: of differences between private and public rows, and of
 # differences between any column and equal cells.
 STRENGTHS = (0.0, 0.03, 0.1, 0.3, 0.9)
-WIDE = (0.3, 1.0, 3.0, 9.0)
-OF_CELL = 0.5  # pseudo-count of each cell in public rows
-SOFT = 0.1  # part of a cell's prior scale that does not depend on public rows
-MANY = 256  # categories, above which covariances between cells are ignored
-ROUNDS, CLOSE = 30, 1e-6  # of raking
-LEAST = 1e-12
+WIDE_STRENGTHS = (0.3, 1.0, 3.0, 9.0)
+CELL_PSEUDO_COUNT = 0.5  # in public rows
+EVEN_PART = 0.1  # of a cell's prior scale: it does not depend on public rows
+MANY_CATEGORIES = 256  # above, covariances between cells are ignored
+RAKING_ROUNDS, RAKING_TOLERANCE = 30, 1e-6
+LEAST_POSITIVE = 1e-12  # stands for 0 where something is divided by it
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,9 +116,9 @@ def public_shares(counts: Floats) -> tuple[Floats, Floats]:
     [[0.97, 0.03], [0.88, 0.12]]
     """
     n_cells = counts.shape[1]
-    whole = counts.sum(axis=0) + OF_CELL
+    whole = counts.sum(axis=0) + CELL_PSEUDO_COUNT
     marginal = whole / whole.sum()
-    given = counts + OF_CELL * n_cells * marginal
+    given = counts + CELL_PSEUDO_COUNT * n_cells * marginal
     return marginal, given / given.sum(axis=1, keepdims=True)
 
 
@@ -130,13 +130,15 @@ def raked(table: Floats, rows: Floats, columns: Floats) -> Floats:
     >>> raked(np.ones((2, 2)), np.array([1.0, 3.0]), np.array([2.0, 2.0])).tolist()
     [[0.5, 0.5], [1.5, 1.5]]
     """
-    table = np.maximum(table, LEAST)
+    table = np.maximum(table, LEAST_POSITIVE)
     left, above = np.ones(table.shape[:-1]), np.ones(np.shape(columns))
-    for _ in range(ROUNDS):
+    for _ in range(RAKING_ROUNDS):
         before = left
-        left = rows / np.maximum((table @ above[..., None])[..., 0], LEAST)
-        above = columns / np.maximum((left[..., None, :] @ table)[..., 0, :], LEAST)
-        if (np.abs(left - before) <= CLOSE * left).all():
+        left = rows / np.maximum((table @ above[..., None])[..., 0], LEAST_POSITIVE)
+        above = columns / np.maximum(
+            (left[..., None, :] @ table)[..., 0, :], LEAST_POSITIVE
+        )
+        if (np.abs(left - before) <= RAKING_TOLERANCE * left).all():
             break
     return np.asarray(left[..., None] * table * above[..., None, :])
 
@@ -152,12 +154,12 @@ def evidence_around_public(
     unit = np.ones((1, 1))
     public = public / public.sum()
     even = np.full(len(raw), 1.0 / len(raw))
-    softer = (1 - SOFT) * public + SOFT * even
+    softer = (1 - EVEN_PART) * public + EVEN_PART * even
     kernels = _kernels(softer, n_ordered, None)
     around_public = _without_mean((raw - public)[None])
     logs, means = candidates(around_public, noise * unit, unit, kernels, STRENGTHS)
     around_even = _without_mean((raw - even)[None])
-    null, _ = candidates(around_even, noise * unit, unit, [even**2], WIDE)
+    null, _ = candidates(around_even, noise * unit, unit, [even**2], WIDE_STRENGTHS)
     return np.concatenate([logs, null], axis=1), public + means[0]
 
 
@@ -175,12 +177,14 @@ def _marginals(
         n_ordered = _n_ordered_full(full, column.n_ordered)
         evidence.append((full, *evidence_around_public(raw, public, noise, n_ordered)))
     logs = np.concatenate([log for _, log, _ in evidence])
-    weights = pooled_weights(logs, prior_of(logs.shape[1] - len(WIDE), logs.shape[1]))
+    weights = pooled_weights(
+        logs, prior_of(logs.shape[1] - len(WIDE_STRENGTHS), logs.shape[1])
+    )
     marginals = {}
     for name, weight, (full, _, means) in zip(columns, weights, evidence, strict=True):
         alone = without_public.marginals[name]
         trusted = weight[: len(means)]
-        mean = trusted @ means / max(trusted.sum(), LEAST)
+        mean = trusted @ means / max(trusted.sum(), LEAST_POSITIVE)
         with_public = np.zeros(len(full))
         with_public[full] = project_to_total(mean, 1.0)
         marginals[name] = trusted.sum() * with_public + (1 - trusted.sum()) * alone
@@ -218,7 +222,7 @@ class _Excess:
         raw = _without_mean(column.counts[:, full] / total - even)
         public = public_shares(column.public)[1][:, full]
         public_excess = raked(shares[:, None] * public, shares, marginal) - even
-        is_huge = len(marginal) > MANY
+        is_huge = len(marginal) > MANY_CATEGORIES
         centre = None if is_huge else np.eye(len(marginal)) - marginal[:, None]
         kernels = _kernels(marginal, _n_ordered_full(full, column.n_ordered), centre)
         noise = np.full((len(shares), 1), column.noise_std / total)
@@ -241,7 +245,9 @@ class _Excess:
         assert self.means is not None
         trusted = weights[:, : weights.shape[1] // 2]
         trust = trusted.sum(axis=1, keepdims=True)
-        mean = np.einsum("cg,cgk->ck", trusted / np.maximum(trust, LEAST), self.means)
+        mean = np.einsum(
+            "cg,cgk->ck", trusted / np.maximum(trust, LEAST_POSITIVE), self.means
+        )
         table = np.maximum(self.even + self.public_excess + mean, 0.0)
         with_public = _given(raked(table, self.shares, self.marginal), self.full)
         return np.asarray(trust * with_public + (1 - trust) * self.without_public)
@@ -253,9 +259,11 @@ def _with_marginal(conditional: Floats, before: Floats, after: Floats) -> Floats
     A cell that loses rows loses them in proportion in all classes. A cell that gains
     rows gains the same share in each class.
     """
-    kept = np.minimum(after / np.maximum(before, LEAST), 1.0)
+    kept = np.minimum(after / np.maximum(before, LEAST_POSITIVE), 1.0)
     moved = conditional * kept + np.maximum(after - before, 0.0)
-    return np.asarray(moved / np.maximum(moved.sum(axis=1, keepdims=True), LEAST))
+    return np.asarray(
+        moved / np.maximum(moved.sum(axis=1, keepdims=True), LEAST_POSITIVE)
+    )
 
 
 def _kernels(marginal: Floats, n_ordered: int, centre: Floats | None) -> list[Floats]:
@@ -268,7 +276,7 @@ def _kernels(marginal: Floats, n_ordered: int, centre: Floats | None) -> list[Fl
     kernels = []
     for power in POWERS:
         scale = marginal**power
-        if len(marginal) > MANY and n_ordered < 3:
+        if len(marginal) > MANY_CATEGORIES and n_ordered < 3:
             kernels += [scale**2] * (1 + len(LENGTH_SCALES))
             continue
         kernels_of_power = []
@@ -288,7 +296,9 @@ def _kernels(marginal: Floats, n_ordered: int, centre: Floats | None) -> list[Fl
 def _given(table: Floats, full: NDArray[np.bool_]) -> Floats:
     """Return rows that sum to 1, on all cells."""
     result = np.zeros((len(table), len(full)))
-    result[:, full] = table / np.maximum(table.sum(axis=1, keepdims=True), LEAST)
+    result[:, full] = table / np.maximum(
+        table.sum(axis=1, keepdims=True), LEAST_POSITIVE
+    )
     return result
 
 
@@ -359,14 +369,16 @@ def trusted_totals(
     total = float(totals.sum())
     n_ordered = len(totals) if are_bins else 0
     logs, means = evidence_around_public(
-        noisy / total, public + OF_CELL, noise_std / total, n_ordered
+        noisy / total, public + CELL_PSEUDO_COUNT, noise_std / total, n_ordered
     )
-    prior = prior_of(len(means), len(means) + len(WIDE))
+    prior = prior_of(len(means), len(means) + len(WIDE_STRENGTHS))
     weights = pooled_weights(logs, prior)[0, : len(means)]
     trust = float(weights.sum())
     noise = noise_std / total
-    smallest = np.minimum(LEAST_SHARE * public / max(public.sum(), LEAST), noise)
-    public_estimate = np.maximum(weights @ means / max(trust, LEAST), smallest)
+    smallest = np.minimum(
+        LEAST_SHARE * public / max(public.sum(), LEAST_POSITIVE), noise
+    )
+    public_estimate = np.maximum(weights @ means / max(trust, LEAST_POSITIVE), smallest)
     public_estimate = project_to_total(public_estimate, 1.0)
     public_estimate = (
         np.maximum(public_estimate, smallest)
@@ -380,8 +392,8 @@ def trusted_totals(
 
 # Earlier counts are used if at least this part of the rows has a class; the estimate of
 # this part may be low by this number of noise stds.
-ALL, SURE = 0.98, 4.0
-SHORTEST = 3  # lattices with fewer cells keep their empty ends
+NEARLY_ALL, SURE_STDS = 0.98, 4.0
+SHORTEST_LATTICE = 3  # with fewer cells, lattices keep their empty ends
 
 
 class ColumnCells(Protocol):
@@ -491,7 +503,9 @@ def class_conditional_model(
         else:
             gap_std = float(of_cells[gaps].max()) if gaps else 0.0
         n_ordered = column.n_known if column.is_ordered else 0
-        may_cut = column.is_lattice and n_ordered >= SHORTEST and name in discovered
+        may_cut = (
+            column.is_lattice and n_ordered >= SHORTEST_LATTICE and name in discovered
+        )
         counts = without_empty_cells(
             counts,
             pooled_std / math.sqrt(len(counts)),
@@ -519,7 +533,7 @@ def class_conditional_model(
 
 def have_all_rows(totals: Floats, total_std: float, n_counted: float) -> bool:
     """Return whether nearly all of the rows counted earlier have a class."""
-    return bool(totals.sum() + SURE * total_std > ALL * n_counted)
+    return bool(totals.sum() + SURE_STDS * total_std > NEARLY_ALL * n_counted)
 
 
 def pooled_noise(

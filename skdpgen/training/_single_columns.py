@@ -20,11 +20,12 @@ Floats = NDArray[np.float64]
 CELL_LENGTH_SCALES = (0.02, 0.05, 0.2, 0.8)  # as fractions of the column's cells
 ROUGHNESS = (0.02, 0.2, 1.0)  # a: the part of the variance that cells do not share
 CELL_STRENGTHS = (0.1, 0.3, 1.0, 2.0)  # t: deviations from the mean, in means
-FEWEST = 4  # fewer cells than this are not smoothed
-KEPT_CELLS, KEPT = 64, 64  # cells of a column whose axes are cached, and how many are
+FEWEST_CELLS = 4  # that are smoothed
+CACHED_CELLS = 64  # a column with more cells has axes that are not cached
+CACHED_COLUMNS = 64
 PEAK_STDS, PEAK_TIMES = 6.0, 3.0  # a cell this far above the median is not smoothed
-FAR = 1e3  # stds below 0; from there the truncated mean is std / |ratio| very closely
-CERTAIN = 5.0  # stds above 0; from there truncation at 0 changes nothing
+FAR_BELOW_ZERO = 1e3  # stds; there the truncated mean is std / |ratio| very closely
+FAR_ABOVE_ZERO = 5.0  # stds; there truncation at 0 changes nothing
 
 
 def project_to_total(counts: Floats, total: float) -> Floats:
@@ -78,13 +79,13 @@ def denoised_histogram(
     """
     denoised = counts.copy()
     places = np.flatnonzero(np.isfinite(counts[:n_ordered]))
-    if noise_std > 0 and len(places) >= FEWEST:
+    if noise_std > 0 and len(places) >= FEWEST_CELLS:
         values = counts[places]
         usual = float(np.median(values))
         limit = max(PEAK_STDS * noise_std, PEAK_TIMES * abs(usual))
         places = places[np.abs(values - usual) <= limit]
         values = counts[places]
-        if len(places) >= FEWEST and values.mean() > 0:
+        if len(places) >= FEWEST_CELLS and values.mean() > 0:
             denoised[places] = _posterior_of_bins(values, noise_std, places)
     return project_to_total(denoised, total)
 
@@ -96,7 +97,7 @@ def _posterior_of_bins(
     mean, n = float(counts.mean()), len(counts)
     deviation = (counts - mean) / noise_std  # in noise stds
     signal = (np.array(CELL_STRENGTHS) * mean / noise_std) ** 2
-    axes = _axes_of_cells if n > KEPT_CELLS else _kept_axes_of_cells
+    axes = _axes_of_cells if n > CACHED_CELLS else _kept_axes_of_cells
     evidence = [np.array([-0.5 * float((deviation**2).sum())])]
     means, variances = [np.zeros((1, n))], [np.zeros((1, n))]
     for values, vectors in axes(tuple(places.tolist())):
@@ -139,16 +140,20 @@ def _axes_of_cells(places: tuple[int, ...]) -> list[tuple[Floats, Floats]]:
 
 
 # Places follow from released counts, so nothing private is in the cache.
-_kept_axes_of_cells = lru_cache(maxsize=KEPT)(_axes_of_cells)
+_kept_axes_of_cells = lru_cache(maxsize=CACHED_COLUMNS)(_axes_of_cells)
 
 
 def _above_zero(mean: Floats, std: Floats) -> Floats:
     """Return the mean of a normal distribution truncated at 0."""
     ratio = mean / std
-    near = np.maximum(ratio, -FAR)
+    near = np.maximum(ratio, -FAR_BELOW_ZERO)
     shift = std * np.exp(norm.logpdf(near) - norm.logcdf(near))
-    means = np.where(ratio > CERTAIN, mean, mean + shift)
-    return np.asarray(np.where(ratio < -FAR, -std / np.minimum(ratio, -FAR), means))
+    means = np.where(ratio > FAR_ABOVE_ZERO, mean, mean + shift)
+    return np.asarray(
+        np.where(
+            ratio < -FAR_BELOW_ZERO, -std / np.minimum(ratio, -FAR_BELOW_ZERO), means
+        )
+    )
 
 
 # ----------------------------------------------------------------------------
@@ -156,11 +161,11 @@ def _above_zero(mean: Floats, std: Floats) -> Floats:
 
 POWERS = (0.5, 1.0)  # a: the covariance of a Dirichlet, or proportional to h
 LENGTH_SCALES = (0.1, 0.4, 1.6)  # in quantiles of the column
-EMPTY = 2.0  # noise stds of the sum over classes below which a cell is empty
-IN_GAP = 1.25  # factor of that limit in gaps: earlier releases showed no rows there
-FURTHER = 1.75  # factor in gaps an octave or more beyond the range
-OF_OTHER_SIGN = 2.1  # factor for cells of a sign that earlier releases did not show
-OF_NOTHING = 0.4  # mean of the positive part of pure noise, in stds
+EMPTY_BELOW = 2.0  # noise stds of the sum over classes
+GAP_FACTOR = 1.25  # of that limit: earlier releases showed no rows there
+FAR_GAP_FACTOR = 1.75  # an octave or more beyond the range
+OTHER_SIGN_FACTOR = 2.1  # for a sign that earlier releases did not show
+POSITIVE_NOISE = 0.4  # mean of the positive part of pure noise, in stds
 STRENGTHS = (0.1, 0.3, 0.9)  # t; a finer grid near 0 would be a prior for no effect
 
 
@@ -205,9 +210,10 @@ def without_empty_cells(
     too wide (discovered bounds of months may be 1 to 31), so empty cells are common.
 
     Ordered cells are tested in runs from each end. A run is empty if its sum over all
-    classes is below ``EMPTY`` stds of its noise. ``rare`` cells, such as "missing" and
-    "other", are tested one by one. The noise of each class makes rows of its own, so
-    their limit grows with the number of classes. It is higher for ``gaps``, where
+    classes is below ``EMPTY_BELOW`` stds of its noise. ``rare`` cells, such as
+    "missing" and "other", are tested one by one. The noise of each class makes rows of
+    its own, so their limit grows with the number of classes. It is higher for ``gaps``,
+    where
     earlier releases showed no rows, higher still far from the range, and highest for
     the ``other_sign``, since a negative price is worse than a lost one. ``gap_std`` is
     the noise of a gap, all classes together, where that differs from other cells.
@@ -225,7 +231,7 @@ def without_empty_cells(
     """
     result = counts.copy()
     pooled = counts.sum(axis=0)
-    limit = EMPTY * noise_std * math.sqrt(len(counts))
+    limit = EMPTY_BELOW * noise_std * math.sqrt(len(counts))
     open_cells = np.array(
         [k for k in range(n_ordered) if k not in set(gaps)], dtype=np.int64
     )
@@ -236,7 +242,9 @@ def without_empty_cells(
         n_empty = int(full.argmax()) if full.any() else 0
         result[:, open_cells[:n_empty]] = -np.inf
         open_cells = open_cells[n_empty:][::-1]
-    limit = noise_std * max(EMPTY * math.sqrt(len(counts)), OF_NOTHING * len(counts))
+    limit = noise_std * max(
+        EMPTY_BELOW * math.sqrt(len(counts)), POSITIVE_NOISE * len(counts)
+    )
     n_others = np.isfinite(result[0]).sum() - len(rare) - len(gaps)
     for cell in rare:
         if pooled[cell] <= limit and (n_others or limit < pooled.max()):
@@ -244,15 +252,15 @@ def without_empty_cells(
     is_kept = np.isfinite(result[0])
     std = noise_std * math.sqrt(len(counts))
     if gap_std is not None:
-        limit, std = EMPTY * gap_std, gap_std
+        limit, std = EMPTY_BELOW * gap_std, gap_std
     if total is not None and std:
         change, variance = _adjusted_by_total(total, pooled[is_kept], std)
         pooled = pooled + change
         limit *= math.sqrt(variance) / std
-    limits = dict.fromkeys(gaps, IN_GAP * limit)
+    limits = dict.fromkeys(gaps, GAP_FACTOR * limit)
     further = [cell for cells in outward for cell in cells[1:]]
-    limits |= dict.fromkeys(further, FURTHER * limit)
-    limits |= dict.fromkeys(other_sign, OF_OTHER_SIGN * limit)
+    limits |= dict.fromkeys(further, FAR_GAP_FACTOR * limit)
+    limits |= dict.fromkeys(other_sign, OTHER_SIGN_FACTOR * limit)
     passing = _passing_runs(pooled, outward, limits)
     for cell, cell_limit in limits.items():
         if cell in passing:

@@ -13,9 +13,9 @@ from torch.nn.functional import cross_entropy
 # ----------------------------------------------------------------------------
 # The number of threads: all of them on a quiet machine, one on a busy one.
 
-TRIED = 4  # first steps, with one thread and with all of them in turns
-AGAIN = 16  # steps until the slower way is tried again; doubled after each trial
-MOST_APART = 256  # most steps between two trials
+FIRST_TRIALS = 4  # steps, with one thread and with all of them in turns
+TRIAL_INTERVAL = 16  # steps until the slower way is tried; doubled each time
+LONGEST_INTERVAL = 256  # steps between two trials
 # torch's number of threads is global: only one training at a time may change it.
 _in_charge = threading.Lock()
 
@@ -51,10 +51,10 @@ def paced(steps: Iterable[int]) -> Iterator[int]:
 
 def _timed(steps: Iterable[int], all_threads: int) -> Iterator[int]:
     seconds = {1: 0.0, all_threads: 0.0}  # of a step
-    next_trial, interval = TRIED + AGAIN, AGAIN
+    next_trial, interval = FIRST_TRIALS + TRIAL_INTERVAL, TRIAL_INTERVAL
     for k, step in enumerate(steps):
         quick, slow = sorted(seconds, key=seconds.__getitem__)
-        if k < TRIED:
+        if k < FIRST_TRIALS:
             n_threads = (1, all_threads)[k % 2]
         elif k == next_trial:
             n_threads = slow
@@ -64,11 +64,13 @@ def _timed(steps: Iterable[int], all_threads: int) -> Iterator[int]:
         start = time.perf_counter()
         yield step
         spent = time.perf_counter() - start
-        is_trial = k < TRIED or k == next_trial  # older times are out of date
+        is_trial = k < FIRST_TRIALS or k == next_trial  # older times are out of date
         seconds[n_threads] = spent if is_trial else (seconds[n_threads] + spent) / 2
         if k == next_trial:
             is_quicker = seconds[slow] < seconds[quick]
-            interval = AGAIN if is_quicker else min(2 * interval, MOST_APART)
+            interval = (
+                TRIAL_INTERVAL if is_quicker else min(2 * interval, LONGEST_INTERVAL)
+            )
             next_trial = k + interval
 
 
@@ -79,7 +81,7 @@ def _timed(steps: Iterable[int], all_threads: int) -> Iterator[int]:
 # second, half of what a fit of a table takes.
 
 TINY = 1e-8
-DECAY = 0.99  # of the mean squares of RMSprop, as torch has it
+SQUARES_DECAY = 0.99  # of RMSprop, as torch has it
 
 
 class Adam:
@@ -149,8 +151,8 @@ class RMSprop:
     def step(self, rate: float) -> None:
         """Move all tensors."""
         slopes = cast("list[Tensor]", [tensor.grad for tensor in self._tensors])
-        torch._foreach_mul_(self._squares, DECAY)
-        torch._foreach_addcmul_(self._squares, slopes, slopes, 1.0 - DECAY)
+        torch._foreach_mul_(self._squares, SQUARES_DECAY)
+        torch._foreach_addcmul_(self._squares, slopes, slopes, 1.0 - SQUARES_DECAY)
         sizes = torch._foreach_sqrt(self._squares)
         torch._foreach_add_(sizes, TINY)
         torch._foreach_addcdiv_(self._tensors, slopes, sizes, -rate)
@@ -171,7 +173,7 @@ def trained(network: nn.Module) -> list[Tensor]:
 # ----------------------------------------------------------------------------
 # Latent vectors that fill their space evenly, the same number for every class.
 
-EDGE = 1e-6  # places nearer to 0 or 1 would give extreme numbers
+EDGE_OF_PLACES = 1e-6  # places nearer to 0 or 1 would give extreme numbers
 
 
 class Latents:
@@ -237,13 +239,13 @@ def strata(n: int, width: int, rng: Generator) -> Tensor:
 
 def normal(places: Tensor) -> Tensor:
     """Turn places in [0, 1] into standard normal numbers."""
-    return torch.special.ndtri(places.clamp(EDGE, 1.0 - EDGE))
+    return torch.special.ndtri(places.clamp(EDGE_OF_PLACES, 1.0 - EDGE_OF_PLACES))
 
 
 # ----------------------------------------------------------------------------
 # Training of a classifier on synthetic rows; free.
 
-PEAK = 3e-3  # learning rate
+PEAK_RATE = 3e-3
 BATCH = 128
 
 
@@ -253,7 +255,7 @@ def train_classifier(
     """Train by Adam, with a learning rate that rises for a while, then falls to 0."""
     optimiser = Adam(trained(network))
     for step in paced(range(max_iter)):
-        rate = PEAK * min(10 * (step + 1), max_iter - step) / max_iter
+        rate = PEAK_RATE * min(10 * (step + 1), max_iter - step) / max_iter
         batch = torch.randint(len(rows), (BATCH,), generator=rng)
         loss = cross_entropy(network(rows[batch]), labels[batch])
         optimiser.clear()

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-STEPS = 50
+WEIGHT_STEPS = 50
 # Pseudo-counts of cases for and against public rows: a user who gives public rows
 # expects them to help.
-FOR, AGAINST = 9.0, 1.0
+CASES_FOR, CASES_AGAINST = 9.0, 1.0
 
 
 def pooled_trust(log_odds: Floats) -> tuple[Floats, float]:
@@ -28,12 +28,14 @@ def pooled_trust(log_odds: Floats) -> tuple[Floats, float]:
     >>> each.round(1).tolist(), round(overall, 1)
     ([1.0, 1.0, 0.8, 0.0], 0.8)
     """
-    overall = FOR / (FOR + AGAINST)
+    overall = CASES_FOR / (CASES_FOR + CASES_AGAINST)
     trust = np.full(len(log_odds), overall)
-    for _ in range(STEPS):
+    for _ in range(WEIGHT_STEPS):
         prior = np.log(overall) - np.log1p(-overall)
         trust = 0.5 * (1.0 + np.tanh(0.5 * (log_odds + prior)))
-        overall = float((trust.sum() + FOR) / (len(log_odds) + FOR + AGAINST))
+        overall = float(
+            (trust.sum() + CASES_FOR) / (len(log_odds) + CASES_FOR + CASES_AGAINST)
+        )
     return trust, overall
 
 
@@ -57,7 +59,7 @@ def pooled_weights(logs: Floats, prior: Floats) -> Floats:
     """
     frequencies = prior / prior.sum()
     weights = np.empty_like(logs)
-    for _ in range(STEPS):
+    for _ in range(WEIGHT_STEPS):
         weights = logs + np.log(frequencies)
         weights = np.exp(weights - weights.max(axis=1, keepdims=True))
         weights /= weights.sum(axis=1, keepdims=True)
@@ -68,7 +70,7 @@ def pooled_weights(logs: Floats, prior: Floats) -> Floats:
 def prior_of(n_public: int, n: int) -> Floats:
     """Return pseudo-counts of n candidates; the first ``n_public`` are public."""
     return np.repeat(
-        [FOR / n_public, AGAINST / (n - n_public)],
+        [CASES_FOR / n_public, CASES_AGAINST / (n - n_public)],
         [n_public, n - n_public],
     )
 

@@ -141,7 +141,7 @@ def test_the_mean_of_groups_can_be_taken_in_parts(monkeypatch, at_once, n_parts)
     phi = MAPS["pairs"]
     x = torch.randn(6, sum(WIDTHS), generator=seeded()).requires_grad_()
     wanted = phi(x).reshape(n_parts, -1, phi.n_features).mean(dim=1)
-    monkeypatch.setattr(fourier, "AT_ONCE", at_once)
+    monkeypatch.setattr(fourier, "ANGLES_AT_ONCE", at_once)
     found = phi.mean(x, n_parts)
     torch.testing.assert_close(found, wanted)
     direction = torch.randn(wanted.shape, generator=seeded(1))

@@ -83,8 +83,8 @@ def check_cuts(name, case, cuts, monkeypatch):
     whole = sums(make(epsilon=INF, **rows.params), rows.given(), monkeypatch, tape)
     for length, is_cut in cuts:
         length %= len(rows.X)
-        monkeypatch.setattr(_rows, "CHUNK", length)
-        monkeypatch.setattr(_rows, "IMAGES", length)
+        monkeypatch.setattr(_rows, "CHUNK_ROWS", length)
+        monkeypatch.setattr(_rows, "IMAGES_AT_ONCE", length)
         given = cut(rows.X, rows.y, length) if is_cut else rows.given()
         synth = make(epsilon=INF, **rows.params)
         found = sums(synth, given, monkeypatch, tape.rewind())
@@ -101,7 +101,7 @@ COUNT_ALL = [name for name in OF_TABLES if not any(few in name for few in COUNT_
 def test_each_row_is_counted_once_with_its_own_label(name, monkeypatch):
     """The counts of a column by class, tabulated without the package."""
     rows = TABLES["frame, public"]
-    monkeypatch.setattr(_rows, "CHUNK", 64)
+    monkeypatch.setattr(_rows, "CHUNK_ROWS", 64)
     synth = OF_TABLES[name](epsilon=INF, **rows.params)
     (released,) = (
         one

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, settings
 
 from skdpgen.lenses import ResNet18Lens, VGG19Lens
-from skdpgen.lenses._network_lens import MEAN, SPREAD, as_inputs
+from skdpgen.lenses._network_lens import IMAGENET_MEAN, IMAGENET_STD, as_inputs
 from skdpgen.networks import VGG, ResNet
 from tests.lenses._images import hostile, moved_when_shuffled, noise, worst_norm
 from tests.lenses._thin import THIN, randomised
@@ -86,7 +86,7 @@ def test_small_images_are_enlarged_and_large_ones_stay(size, side, found):
     images = torch.full((1, 3, *size), 0.5)
     inputs = as_inputs(images, side)
     assert inputs.shape == (1, 3, *found)
-    colours = (0.5 - torch.tensor(MEAN)) / torch.tensor(SPREAD)
+    colours = (0.5 - torch.tensor(IMAGENET_MEAN)) / torch.tensor(IMAGENET_STD)
     torch.testing.assert_close(inputs.mean(dim=(0, 2, 3)), colours)
 
 

@@ -38,7 +38,9 @@ def test_few_images_at_a_time_are_the_same_as_all(lens, monkeypatch):
     images = noise(13, lens.filters.shape[1], 14, 14).requires_grad_()
     (slope,) = torch.autograd.grad(lens.features(images).square().sum(), images)
     whole = lens.features(images)
-    monkeypatch.setattr("skdpgen.lenses._patch_lens.IN_CACHE", 4000)  # of 726 and 720
+    monkeypatch.setattr(
+        "skdpgen.lenses._patch_lens.NUMBERS_IN_CACHE", 4000
+    )  # of 726 and 720
     few = lens.features(images)
     assert torch.equal(few, whole)
     assert torch.equal(torch.autograd.grad(few.square().sum(), images)[0], slope)

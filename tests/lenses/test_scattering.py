@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from skdpgen.lenses import ScatteringLens
 from skdpgen.lenses._scattering import (
-    SIZE,
+    UNIT_RMS,
     filters,
     frame_sum,
     low_pass,
@@ -239,7 +239,7 @@ def test_a_row_is_encoded_alike_wherever_it_stands(shape, n):
 def test_codes_are_features_by_a_public_constant():
     images = 0.5 * noise(4, 3, 32, 32)
     lens = ScatteringLens()
-    codes = lens.features(images) / (SIZE * math.sqrt(3 * 32 * 32))
+    codes = lens.features(images) / (UNIT_RMS * math.sqrt(3 * 32 * 32))
     assert worst_norm(codes) < 1
     torch.testing.assert_close(lens.encode(images), codes)
 

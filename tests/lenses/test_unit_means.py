@@ -50,7 +50,7 @@ def test_values_and_slopes(size, share, n_parts):
 @pytest.mark.parametrize("n_together", [1, 3, 4, 5, 8, 11, 100])
 @pytest.mark.parametrize("share", [0.0, 0.5])
 def test_a_few_rows_at_a_time_or_groups_together(n_together, share, monkeypatch):
-    monkeypatch.setattr(_unit_means, "IN_CACHE", 7 * n_together)
+    monkeypatch.setattr(_unit_means, "NUMBERS_IN_CACHE", 7 * n_together)
     rng = torch.Generator().manual_seed(2)
     rows = torch.randn(12, 7, generator=rng, dtype=torch.float64)
     rows[5] *= 1e-5

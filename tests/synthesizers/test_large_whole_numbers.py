@@ -11,7 +11,7 @@ from skdpgen.exceptions import NotPrivateWarning, SchemaWarning
 from skdpgen.privacy import insecure_noise_seed
 from skdpgen.tables._cells import CategoryCells
 from skdpgen.tables._encoder import as_tokens, read_labels
-from skdpgen.tables._layout import LARGEST, Kind, Layout
+from skdpgen.tables._layout import LARGEST_INT64, Kind, Layout
 from skdpgen.tables._values import Numbers
 
 N = 3000
@@ -111,7 +111,7 @@ def test_large_numbers_to_predict_are_numbers():
 
 # ------------------------------------------------------------ columns
 
-MOVED = f"above {LARGEST}, the largest whole number that can be drawn"
+MOVED = f"above {LARGEST_INT64}, the largest whole number that can be drawn"
 
 
 @pytest.mark.parametrize("dtype", ["uint64", "UInt64", "uint64[pyarrow]"])

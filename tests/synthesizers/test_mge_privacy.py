@@ -384,7 +384,9 @@ def test_a_row_is_read_alike_wherever_it_stands(lens, n, monkeypatch):
     beside[::2] = worst[:, None, None]
     hurt, _ = read(beside, y, lens, centres)
     np.testing.assert_array_equal(hurt[1::2], whole[1::2])
-    monkeypatch.setattr(_rows, "IMAGES", 7)  # chunks that are shorter than batches
+    monkeypatch.setattr(
+        _rows, "IMAGES_AT_ONCE", 7
+    )  # chunks that are shorter than batches
     cut, _ = read(images, y, lens, centres)
     np.testing.assert_array_equal(cut, whole)
 

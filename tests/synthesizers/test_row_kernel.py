@@ -432,8 +432,8 @@ def test_what_is_known_of_independent_columns_makes_means_surer():
 @pytest.mark.parametrize("name", ["all together", "binned"])
 def test_turns_ask_for_the_same_in_the_mean(name, monkeypatch):
     """Squared errors of the parts, each scaled as if it were all, are those of all."""
-    monkeypatch.setattr(_fourier, "LOOKS", 20)
-    monkeypatch.setattr(_fourier, "FEWEST", 2)
+    monkeypatch.setattr(_fourier, "NUMBERS_OF_TURN", 20)
+    monkeypatch.setattr(_fourier, "FEWEST_OF_TURN", 2)
     kernel, rng = kernel_of(name), np.random.default_rng(0)
     rows = [torch.tensor(rng.dirichlet(np.ones(n), 6)) for n in kernel.sizes]
     target = rng.normal(size=(2, kernel.phi.n_features))

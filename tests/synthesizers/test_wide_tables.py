@@ -30,8 +30,8 @@ def test_tiles_say_what_the_whole_says(table, monkeypatch):
     """Relations that few pairs have, among columns that stand in many tiles."""
     how = {"max_iter": 6, "n_components": 10}
     whole = fitted(DPPairwiseSynthesizer, table, **how)
-    monkeypatch.setattr(_mixture, "WHOLE", 40)
-    monkeypatch.setattr(_mixture, "TILE", 40)
+    monkeypatch.setattr(_mixture, "UNTILED_CELLS", 40)
+    monkeypatch.setattr(_mixture, "TILE_CELLS", 40)
     tiled = fitted(DPPairwiseSynthesizer, table, **how)
     assert len(list(_mixture.cell_blocks(sum(g.n_groups for g in tiled.groups_)))) > 9
     np.testing.assert_allclose(tiled.loss_curve_, whole.loss_curve_, rtol=1e-3)
@@ -39,8 +39,8 @@ def test_tiles_say_what_the_whole_says(table, monkeypatch):
 
 def test_fewer_rows_at_once_change_nothing(table, monkeypatch):
     whole = fitted(DPIndependentSynthesizer, table).sample(50, random_state=0)
-    monkeypatch.setattr(_passes, "FEWEST", 7)
-    monkeypatch.setattr(_passes, "CELLS", 10 * WIDE)
+    monkeypatch.setattr(_passes, "FEWEST_ROWS", 7)
+    monkeypatch.setattr(_passes, "CELLS_AT_ONCE", 10 * WIDE)
     again = fitted(DPIndependentSynthesizer, table).sample(50, random_state=0)
     pd.testing.assert_frame_equal(whole, again)
 

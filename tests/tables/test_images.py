@@ -83,7 +83,7 @@ def test_every_byte_survives():
 
 @each_dtype
 def test_a_memory_map_is_read_a_few_images_at_a_time(dtype, tmp_path, monkeypatch):
-    monkeypatch.setattr("skdpgen.tables._rows.IMAGES", 2)
+    monkeypatch.setattr("skdpgen.tables._rows.IMAGES_AT_ONCE", 2)
     images = noise(dtype=dtype)
     np.save(tmp_path / "images.npy", images)
     rows = Rows.read(np.load(tmp_path / "images.npy", mmap_mode="r"))

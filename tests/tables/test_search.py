@@ -25,7 +25,7 @@ def test_many_numbers(edges):
     rng = np.random.default_rng(1)
     x = np.concatenate(
         [
-            rng.normal(0, 5, _cells.MANY),
+            rng.normal(0, 5, _cells.MANY_NUMBERS),
             np.exp(rng.normal(0, 20, 1000)),
             edges,
             -edges,
@@ -41,10 +41,10 @@ def test_many_numbers(edges):
 
 def test_a_table_is_made_once_it_is_worth_its_while():
     rng = np.random.default_rng(2)
-    edges = np.sort(rng.normal(size=_cells.MANY))
+    edges = np.sort(rng.normal(size=_cells.MANY_NUMBERS))
     search, seen = Search(edges), []
     for _ in range(4):
-        x = rng.normal(size=_cells.MANY)
+        x = rng.normal(size=_cells.MANY_NUMBERS)
         np.testing.assert_array_equal(
             search(x), np.searchsorted(edges, x, side="right")
         )
@@ -65,7 +65,7 @@ def test_buckets_never_decrease(edges, x):
 
 
 def test_missing_values_do_not_disturb():
-    x = np.full(_cells.MANY, np.nan)
+    x = np.full(_cells.MANY_NUMBERS, np.nan)
     x[5] = 2.0
     for edges in EDGES.values():
         expected = np.searchsorted(edges, 2.0, side="right")

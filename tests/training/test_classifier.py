@@ -8,7 +8,7 @@ from torch import nn
 
 from skdpgen.networks import SmallCNN
 from skdpgen.training import train_classifier
-from skdpgen.training._steps import BATCH, PEAK, Adam
+from skdpgen.training._steps import BATCH, PEAK_RATE, Adam
 
 
 def stripes(n, seed=0):
@@ -83,5 +83,5 @@ def test_the_learning_rate_rises_then_falls(monkeypatch):
     assert rates[: top + 1] == sorted(rates[: top + 1])
     assert rates[top:] == sorted(rates[top:], reverse=True)
     assert 2 <= top <= 8
-    assert max(rates) == pytest.approx(PEAK, rel=0.1)
-    assert rates[-1] == pytest.approx(PEAK / 50)
+    assert max(rates) == pytest.approx(PEAK_RATE, rel=0.1)
+    assert rates[-1] == pytest.approx(PEAK_RATE / 50)

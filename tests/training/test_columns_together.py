@@ -178,10 +178,10 @@ def test_each_step_raises_the_evidence(monkeypatch):
     parts = factors(rng)
     given = 3.0 * parts[0] @ rng.normal(size=3) + rng.normal(size=12)
     module = "skdpgen.training._columns_together."
-    monkeypatch.setattr(module + "FIRM", 0.0)
+    monkeypatch.setattr(module + "FAMILY_COUNT", 0.0)
     logs = []
     for n_steps in (0, 1, 2, 5, 25):
-        monkeypatch.setattr(module + "STEPS", n_steps)
+        monkeypatch.setattr(module + "VARIANCE_STEPS", n_steps)
         logs.append(fit_parts(given, np.eye(12), parts, np.arange(2)).log_evidence)
     assert (np.diff(logs) > -1e-9).all()
     assert logs[-1] > logs[0]

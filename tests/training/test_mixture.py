@@ -134,8 +134,8 @@ def test_the_loss_is_what_it_says(has_own, is_together):
 def in_tiles(request, monkeypatch):
     """As a wide table is, of which most cells never meet."""
     if request.param:
-        monkeypatch.setattr(_mixture, "WHOLE", 4)
-        monkeypatch.setattr(_mixture, "TILE", 4)
+        monkeypatch.setattr(_mixture, "UNTILED_CELLS", 4)
+        monkeypatch.setattr(_mixture, "TILE_CELLS", 4)
     return request.param
 
 
@@ -143,7 +143,7 @@ def in_tiles(request, monkeypatch):
 @pytest.mark.parametrize("at_once", [1, 2**18])
 def test_slopes_are_those_of_the_loss(has_own, at_once, in_tiles, monkeypatch):
     """By hand, some classes at a time; autograd says the same of the same loss."""
-    monkeypatch.setattr(_mixture, "AT_ONCE", at_once)
+    monkeypatch.setattr(_mixture, "PROBABILITIES_AT_ONCE", at_once)
     target = target_of(components(np.random.default_rng(8)), has_own)
     if in_tiles:  # 4, 4 and 1 cells: the last column meets the first alone
         target.is_measured[ENDS[1] : ENDS[2]] = False
