@@ -30,7 +30,7 @@ from skdpgen.tables import Cells
 from skdpgen.utils import Interval, RandomState, saved
 
 MOST_PAIRED = 2048  # functions of all pixels, up to which all pairs are released
-RADIUS = 0.5  # clipping norm of pairs; it clips 2 % of digits and 46 % of garments
+PAIR_NORM = 0.5  # at which pairs are clipped: 2 % of digits, 46 % of garments
 
 
 @saved("estimator.hp")
@@ -280,7 +280,7 @@ class DPHPSynthesizer(EmbeddingSynthesizer):
                 order,
                 length_scale=settings.length_scale,
                 product_weight=settings.product_weight,
-                radius=RADIUS,
+                radius=PAIR_NORM,
                 rng=rng,
             )
 

@@ -343,7 +343,9 @@ HOW_FAR_ROWS_MOVE = (
         "borders-by-the-last-digit",
         "which prototype is nearest is decided by how a product was rounded",
         "skdpgen.synthesizers.gaussian:nearest",
-        "(np.round(np.clip(x, -1, 1) / GRID) * GRID for x in (codes, centres))",
+        """(
+            np.round(np.clip(x, -1, 1) / CODE_GRID) * CODE_GRID for x in (codes, centres)
+        )""",
         "(codes, centres)",
         (MGE + "test_ties_are_decided_alike_in_any_company",),
     ),
@@ -392,9 +394,9 @@ HOW_FAR_ROWS_MOVE = (
         "the last batch of images is encoded as it is, smaller than the others",
         "skdpgen.synthesizers.gaussian:_in_one_shape",
         """
-            pixels = np.zeros((AT_ONCE, n_pixels))
+            pixels = np.zeros((IMAGES_AT_ONCE, n_pixels))
             pixels[: len(labels)] = as_pixels(images[part])
-            padded = np.full(AT_ONCE, -1, dtype=np.int64)
+            padded = np.full(IMAGES_AT_ONCE, -1, dtype=np.int64)
         """,
         """
             pixels = as_pixels(images[part]).astype(np.float64)

@@ -148,7 +148,7 @@ def own_products(synth):
     """Return products as the mixture itself has them: its first draws are those."""
     products, model = products_of(synth), synth._model
     mixture, rng = replace(model, coupling=None), np.random.default_rng(5)
-    labels = np.repeat([0, 1], _correlations.DRAWN // 2)
+    labels = np.repeat([0, 1], _correlations.ROWS_DRAWN // 2)
     rows, sums = mixture.draw(labels, {}, rng=rng), []
     codes = np.stack([rows[name] for name in products.names], axis=1)
     for label, total in enumerate(model.known.totals):

@@ -312,7 +312,7 @@ def test_groups_of_a_fit_are_drawn_from_the_system(monkeypatch):
 
 
 def test_memory_does_not_grow_with_rows_times_features(monkeypatch):
-    monkeypatch.setattr(_feature_map, "AT_ONCE", 64 * 100)
+    monkeypatch.setattr(_feature_map, "NUMBERS_AT_ONCE", 64 * 100)
     sizes = []
     add = _feature_map.Vectors.add
 

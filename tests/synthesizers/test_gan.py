@@ -15,7 +15,7 @@ from skdpgen.networks import CellsHead
 from skdpgen.networks import Discriminator as DiscriminatorNetwork
 from skdpgen.synthesizers.adversarial import _game
 from skdpgen.synthesizers.adversarial._game import (
-    PAID,
+    COUNTS_WEIGHT,
     CodesKernel,
     _drawn,
     discriminator_inputs,
@@ -142,7 +142,7 @@ def test_mean_images_are_released_with_the_noise_that_they_need():
     synth = made(DPGANSynthesizer, classes=range(10), **SMALL).fit(DIGITS, LABELS)
     _, first, steps = synth.privacy_.releases
     assert first.name == "means of 64 pixels by class"
-    assert first.sensitivity == pytest.approx(np.sqrt(2 + 2 * PAID))
+    assert first.sensitivity == pytest.approx(np.sqrt(2 + 2 * COUNTS_WEIGHT))
     assert steps.share == pytest.approx(0.9 * 0.99)  # but for pixels
 
 
@@ -162,14 +162,14 @@ def test_no_image_moves_the_released_means_further(adjacency):
     for x in batch.parts[Key.FEATURES]:
         for label in range(2):
             one = np.eye(2)[label]
-            rows.append(np.r_[np.outer(one, x).ravel(), PAID**0.5 * one])
+            rows.append(np.r_[np.outer(one, x).ravel(), COUNTS_WEIGHT**0.5 * one])
     rows.append(np.zeros_like(rows[0]))  # of a class that is not known
     if adjacency == "replace":
         most = max(np.linalg.norm(a - b) for a in rows for b in rows)
-        assert most == pytest.approx(np.sqrt(2 + 2 * PAID))
+        assert most == pytest.approx(np.sqrt(2 + 2 * COUNTS_WEIGHT))
     else:
         most = max(np.linalg.norm(a) for a in rows)
-        assert most == pytest.approx(np.sqrt(1 + PAID))
+        assert most == pytest.approx(np.sqrt(1 + COUNTS_WEIGHT))
     synth = made(DPGANSynthesizer, classes=[0, 1], adjacency=adjacency, **SMALL)
     report = synth.fit(DIGITS[LABELS < 2], LABELS[LABELS < 2]).privacy_
     means = next(one for one in report.releases if one.name.startswith("means"))
@@ -433,7 +433,7 @@ def test_neighbours_move_means_of_codes_by_no_more_than_is_paid_for():
     batch = EncodedBatch(np.zeros(3, dtype=np.int64), {Key.PIXELS: images})
     (only,) = discriminator_inputs(kernel, [batch])
     rows = [  # what one row adds to the sums of two classes, and to their counts
-        np.outer(one, np.append(code, np.sqrt(PAID))).ravel()
+        np.outer(one, np.append(code, np.sqrt(COUNTS_WEIGHT))).ravel()
         for code in only.parts[Key.FEATURES]
         for one in np.eye(2)
     ]

@@ -32,7 +32,7 @@ FEW = slice(0, 300)
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Small batches, and votes of networks that hardly learnt."""
-    monkeypatch.setattr(_lens_map, "AT_ONCE", 128)
+    monkeypatch.setattr(_lens_map, "IMAGES_AT_ONCE", 128)
     monkeypatch.setattr(_pictures, "N_DRAWN", (300, 300))
     monkeypatch.setattr(_pictures, "ROWS_PER_STEP", 60)
 

@@ -17,7 +17,7 @@ from skdpgen import DPMGESynthesizer
 from skdpgen.lenses import CosineLens, ModuleLens
 from skdpgen.synthesizers.gaussian import _lens_map, _pictures
 from skdpgen.synthesizers.gaussian._lens_map import (
-    GRID,
+    CODE_GRID,
     Pictures,
     PublicBasis,
     encoder,
@@ -47,11 +47,13 @@ both = pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    monkeypatch.setattr(_lens_map, "AT_ONCE", 32)  # rows fill two batches, one partly
+    monkeypatch.setattr(
+        _lens_map, "IMAGES_AT_ONCE", 32
+    )  # rows fill two batches, one partly
     monkeypatch.setattr(_pictures, "N_DRAWN", (100, 100))
     monkeypatch.setattr(_pictures, "ROWS_PER_STEP", 30)
-    monkeypatch.setattr(_mixture_model, "SEEN", 100)
-    monkeypatch.setattr(_mixture_model, "DRAWN", 200)
+    monkeypatch.setattr(_mixture_model, "PICTURES_FOR_TONES", 100)
+    monkeypatch.setattr(_mixture_model, "CODES_DRAWN", 200)
 
 
 def moved(one, two):
@@ -340,7 +342,7 @@ def read(images, y, lens, centres=None):
     found, known = [], []
 
     def row(labels, z):
-        assert len(z) == _lens_map.AT_ONCE  # batches have one shape
+        assert len(z) == _lens_map.IMAGES_AT_ONCE  # batches have one shape
         near = from_centres(z, centres, labels)[1] if centres is not None else 0
         return labels, np.column_stack([z, np.broadcast_to(near, len(z))])
 
@@ -420,7 +422,7 @@ def exactly_nearest(z, centres):
     """The first of the nearest centres, in rational numbers."""
 
     def cut(x):
-        return [Fraction(float(np.round(np.clip(v, -1, 1) / GRID))) for v in x]
+        return [Fraction(float(np.round(np.clip(v, -1, 1) / CODE_GRID))) for v in x]
 
     row = cut(z)
     away = [
@@ -448,11 +450,15 @@ def test_ties_are_decided_alike_in_any_company(width):
     """Rows as far from one centre as from the other, whose last digits differ."""
     rng = np.random.default_rng(0)
     centres = 0.2 * rng.normal(size=(1, 2, width)).round(4)
-    centres = np.round(centres / GRID) * GRID
+    centres = np.round(centres / CODE_GRID) * CODE_GRID
     centres[0, 1] = centres[0, 0][::-1]
     codes = 0.1 * rng.normal(size=(64, width))
-    codes = np.round((codes + codes[:, ::-1]) / GRID) * GRID  # palindromes: ties
-    codes += 0.2 * GRID * rng.uniform(-1, 1, size=codes.shape)  # and their last digits
+    codes = (
+        np.round((codes + codes[:, ::-1]) / CODE_GRID) * CODE_GRID
+    )  # palindromes: ties
+    codes += (
+        0.2 * CODE_GRID * rng.uniform(-1, 1, size=codes.shape)
+    )  # and their last digits
     labels = np.zeros(64, dtype=np.int64)
     assert not nearest(codes, centres, labels).any()
     for few in (1, 2, 3, 17):

@@ -20,7 +20,7 @@ from skdpgen.privacy import (
 )
 from skdpgen.synthesizers.opening import cell_scales
 from skdpgen.synthesizers.pairwise._focus import (
-    LISTED,
+    LISTED_WEIGHT,
     focus_weights,
     on_the_diagonal,
     pair_weights,
@@ -154,7 +154,7 @@ def test_with_a_target_a_focus_lowers_the_noise_of_its_pairs():
     relative = np.square(first.scales) / np.sqrt(sizes)
     of_focus = np.array([names.index("job") in pair for pair in first.pairs])
     ratio = relative[of_focus].mean() / relative[~of_focus].mean()
-    assert ratio == pytest.approx(np.sqrt(LISTED), rel=1e-3)
+    assert ratio == pytest.approx(np.sqrt(LISTED_WEIGHT), rel=1e-3)
     assert np.square(first.scales).sum() <= 1.0
 
 

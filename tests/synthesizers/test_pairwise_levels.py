@@ -120,7 +120,7 @@ def test_no_row_moves_parts_of_a_number_further_than_is_claimed(adjacency, monke
     weight = 1 / math.sqrt(len(CELLS))
     bound = np.array([one.sensitivity for one in whole])
     largest = np.zeros(2)
-    assert len(whole[1].values["target"]) == _two_levels.PARTS
+    assert len(whole[1].values["target"]) == _two_levels.PARTS_OF_TARGET
     for x, job in ((np.nan, "a"), (0.99, "j"), (-1e300, "Zweitausendeins")):
         for label in (0.0, 0.4, 5.9, np.nan, 1e300):
             near, labels = X.copy(), y.copy()
@@ -153,7 +153,7 @@ def test_parts_of_a_number_add_up_to_the_counts_of_rows(monkeypatch):
     np.testing.assert_allclose(found[1].values["target"].sum(axis=0), of_bins)
     jobs = X["job"].value_counts().reindex(list("abcdefghij"))
     np.testing.assert_allclose(counts[1].sum(axis=0), jobs, rtol=1e-6)
-    part = even_parts(of_bins, _two_levels.PARTS)
+    part = even_parts(of_bins, _two_levels.PARTS_OF_TARGET)
     for block in counts:
         of_parts = np.bincount(part, block.sum(axis=1))
         np.testing.assert_allclose(of_parts, np.bincount(part, of_bins), rtol=1e-6)

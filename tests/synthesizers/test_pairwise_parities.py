@@ -11,7 +11,7 @@ from skdpgen import DPPairwiseSynthesizer
 from skdpgen.datasets import load_example, make_parity
 from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget
 from skdpgen.synthesizers.pairwise._parities import (
-    MOST,
+    MOST_SHARE,
     ParityPlan,
     affordable_orders,
     cut_at_half,
@@ -143,7 +143,7 @@ def test_no_more_is_asked_than_can_be_told_from_noise():
     assert asked[500] == ((), 0.0)
     assert 2 < asked[5000][0][-1] < asked[1e6][0][-1] == 7
     assert asked[1e6][1] < 0.001  # a million rows show it for next to nothing
-    assert all(share <= MOST for _, share in asked.values())
+    assert all(share <= MOST_SHARE for _, share in asked.values())
 
 
 def test_wide_tables_are_asked_less_and_then_nothing():
@@ -154,7 +154,7 @@ def test_wide_tables_are_asked_less_and_then_nothing():
 def test_without_noise_nothing_is_divided_by_it():
     orders, share = affordable_orders(ledger(math.inf), 100, 5, 2)
     assert orders == (2, 3, 4, 5)
-    assert 0 < share <= MOST
+    assert 0 < share <= MOST_SHARE
 
 
 def test_nothing_is_paid_where_rows_are_too_few():

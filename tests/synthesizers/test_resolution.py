@@ -15,10 +15,10 @@ from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget, _release
 from skdpgen.synthesizers.opening import cell_scales
 from skdpgen.synthesizers.pairwise import _affordable
 from skdpgen.synthesizers.pairwise._affordable import (
-    KEPT,
     MAX_PAIRS,
     MAX_WIDTH,
-    MOST,
+    MOST_GROUPS,
+    NOISE_KEPT,
     affordable_pairs,
     nearest_pairs,
     pair_groups,
@@ -109,7 +109,7 @@ def test_groups_follow_the_noise_within_limits(adjacency):
     ]
     assert found == sorted(found)
     assert found[0] == 2
-    assert found[-1] == MOST
+    assert found[-1] == MOST_GROUPS
     for n_columns in (400, 1000, 10**6):
         groups = pair_groups(ledger(INF), 10**9, n_columns, 66, 1.0)
         assert groups == max(MAX_WIDTH // n_columns, 2)
@@ -132,7 +132,7 @@ def test_the_choice_of_pairs_is_the_best(strength, seed, variance):
     assert list(chosen) == order[: len(chosen)]
 
     def loss(n):
-        noise = KEPT * variance * n * sum(widths[pair] for pair in order[:n])
+        noise = NOISE_KEPT * variance * n * sum(widths[pair] for pair in order[:n])
         return math.fsum(given[pair] for pair in order[n:]) + noise
 
     best = min(loss(n) for n in range(1, len(order) + 1))

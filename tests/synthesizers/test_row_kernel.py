@@ -342,9 +342,9 @@ def test_rows_are_mapped_a_few_at_a_time(name, monkeypatch):
     row_size = 1 if kernel.phi is None else kernel.phi.row_size
     has_factors = hasattr(kernel.phi, "factors")
     most = (row_size + 1) // 2 if has_factors else 2 * row_size
-    monkeypatch.setattr(_feature_map, "ALIKE", 2)
+    monkeypatch.setattr(_feature_map, "BATCH_MULTIPLE", 2)
     monkeypatch.setattr(_row_kernel, "MOST_ROWS", 2)
-    monkeypatch.setattr(_feature_map, "AT_ONCE", most)
+    monkeypatch.setattr(_feature_map, "NUMBERS_AT_ONCE", most)
     sizes = [len(b.labels) for b in encoded(kernel, cells, TABLE, TARGET)]
     assert sizes == [2, 2, 1]
     pieces = released(kernel, cells, TABLE, TARGET, "replace").values
@@ -499,7 +499,7 @@ def test_rows_go_one_by_one_through_a_network_of_somebody_else():
 
 
 def test_points_are_those_of_each_column_and_zeros_where_there_is_no_cell(monkeypatch):
-    monkeypatch.setattr(_row_kernel, "LOOKED_UP", 64)
+    monkeypatch.setattr(_row_kernel, "ROWS_LOOKED_UP", 64)
     kernel = RowKernel.of(CELLS, lambda *_: None, layout="whole", share=None)
     widths = [at.shape[1] for at in kernel.points_at]
     assert len(set(widths)) > 1

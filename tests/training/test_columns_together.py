@@ -121,7 +121,7 @@ def test_any_noise_is_survived(noise):
 @pytest.mark.parametrize("most", [500, 20])  # by class; all classes together
 @pytest.mark.parametrize("has_labels", [True, False])
 def test_public_rows_with_and_without_labels(has_labels, most, monkeypatch):
-    monkeypatch.setattr(_public_relations, "WIDEST", most)
+    monkeypatch.setattr(_public_relations, "MOST_GROUPS", most)
     public = counts(*rows(20_000, seed=3))
     given, truth = seen(public)
     groups = [CellGroups(np.arange(k, dtype=np.int32), k, 0) for k in SIZES]
@@ -148,7 +148,7 @@ def test_classes_differ_in_what_goes_together(monkeypatch):
         alone = [one / one.sum(axis=1, keepdims=True) for one in alone]
         about = given.counts, given.variances, alone, SHARES, float(N), public
         for most, found in errors.items():
-            monkeypatch.setattr(_public_relations, "WIDEST", most)
+            monkeypatch.setattr(_public_relations, "MOST_GROUPS", most)
             tables = with_relations(groups, *about)
             apart = [[one[1] - one[0] for one in side] for side in (tables, truth)]
             found.append(error(*apart))
@@ -161,7 +161,7 @@ def test_a_class_without_rows_stays_as_it_is(monkeypatch):
     given, _ = seen(public, noise=60.0, seed=0)
     alone = [np.maximum(one, 1.0) for one in given.counts]
     alone = [one / one.sum(axis=1, keepdims=True) for one in alone]
-    monkeypatch.setattr(_public_relations, "WIDEST", 30)  # classes together
+    monkeypatch.setattr(_public_relations, "MOST_GROUPS", 30)  # classes together
     shares = np.array([1.0, 0.0])
     about = given.counts, given.variances, alone, shares, float(N), public
     for table, single in zip(with_relations(groups, *about), alone, strict=True):

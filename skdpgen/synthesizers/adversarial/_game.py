@@ -69,7 +69,7 @@ GameModel = TableModel | ImageModel | CodesModel
 # ----------------------------------------------------------------------------
 # Images as codes of a public lens, for a game among codes.
 
-REACH = 8.0  # largest code, in standard deviations, if all codes have norm 1
+LARGEST_CODE = 8.0  # in standard deviations, if all codes have norm 1
 
 
 @saved("kernel.codes")
@@ -107,7 +107,7 @@ class CodesKernel(ImageKernel):
     @property
     def reach(self) -> float:
         """Largest absolute value of a generated code."""
-        return min(REACH / math.sqrt(self.width), 1.0)
+        return min(LARGEST_CODE / math.sqrt(self.width), 1.0)
 
     def rows_of(self, batch: EncodedBatch) -> NDArray[np.float32]:
         """Return the codes of a batch; images go through the lens only once."""
@@ -144,13 +144,14 @@ class CodesKernel(ImageKernel):
 # ----------------------------------------------------------------------------
 # The first release: class counts, and columns or mean images by class.
 
-SHARES = {"columns": 0.5, "means": 0.9, "nothing": 0.98}  # of mu², left for the steps
-PAID = 0.1  # squared weight of class counts beside means; they are not free there
+# Of mu², by what is released before the steps.
+SHARE_OF_STEPS = {"columns": 0.5, "means": 0.9, "nothing": 0.98}
+COUNTS_WEIGHT = 0.1  # squared, of class counts beside means; they are not free
 
 
 def game_share(start: str) -> float:
     """Return the budget fraction of the steps; the first release gets the rest."""
-    return SHARES[start]
+    return SHARE_OF_STEPS[start]
 
 
 def release_start(
@@ -192,7 +193,7 @@ def release_start(
         batches = batches.through(partial(discriminator_inputs, kernel))
         blocks = {
             Key.FEATURES: Vectors(kernel.width, is_nonnegative=lens is None),
-            Key.CLASSES: Counts(PAID),
+            Key.CLASSES: Counts(COUNTS_WEIGHT),
         }
         name = f"means of {kernel.certificate_name} by class"
     elif getattr(kernel, "counted", ()):
@@ -254,13 +255,13 @@ def learn_start(
 # ----------------------------------------------------------------------------
 # The discriminator's inputs: real rows, and drawn ones that gradients go through.
 
-SOFT = 0.7  # temperature of the softmax that gradients of a drawn cell go through
-LEAST = 1e-20  # probability; logarithms of 0 are infinite
+SOFTMAX_TEMPERATURE = 0.7  # that gradients of a drawn cell go through
+LEAST_PROBABILITY = 1e-20  # logarithms of 0 are infinite
 LEAST_SCALE = 0.2  # scale of an input that hardly varies
-INK = 0.2, 0.5  # centre and scale of pixels
-RAREST = 1e-3  # least share of a class that is divided by
+PIXEL_CENTRE_AND_SCALE = 0.2, 0.5
+LEAST_CLASS_SHARE = 1e-3  # that is divided by
 IMAGE_ANCHOR = 1.0  # weight of released mean images in the generator's loss
-ANCHOR = 20.0  # weight of released columns in the generator's loss
+COLUMN_ANCHOR = 20.0  # weight of released columns in the generator's loss
 
 
 def discriminator_view(
@@ -288,8 +289,10 @@ def discriminator_view(
 def _drawn(shares: Tensor, rng: torch.Generator) -> Tensor:
     """Draw a one-hot cell for each row by Gumbel noise (straight-through gradient)."""
     u = torch.rand(shares.shape, generator=rng).to(shares)
-    gumbel = -(-u.clamp_min(LEAST).log()).clamp_min(LEAST).log()
-    soft = ((shares.clamp_min(LEAST).log() + gumbel) / SOFT).softmax(dim=1)
+    gumbel = -(-u.clamp_min(LEAST_PROBABILITY).log()).clamp_min(LEAST_PROBABILITY).log()
+    soft = (
+        (shares.clamp_min(LEAST_PROBABILITY).log() + gumbel) / SOFTMAX_TEMPERATURE
+    ).softmax(dim=1)
     hard = one_hot(soft.argmax(dim=1), shares.shape[1]).to(soft)
     return hard + (soft - soft.detach())
 
@@ -304,8 +307,10 @@ def scales_of(kernel: GameKernel, denoised: Denoised) -> tuple[Tensor, Tensor]:
                 return 0.0 * ones, scale
             return torch.as_tensor(denoised.shares @ denoised.noisy), scale
         if denoised.noisy is not None:
-            return torch.as_tensor(denoised.shares @ denoised.noisy), INK[1] * ones
-        return INK[0] * ones, INK[1] * ones
+            return torch.as_tensor(
+                denoised.shares @ denoised.noisy
+            ), PIXEL_CENTRE_AND_SCALE[1] * ones
+        return PIXEL_CENTRE_AND_SCALE[0] * ones, PIXEL_CENTRE_AND_SCALE[1] * ones
     means, stds = [], []
     marginals = denoised.marginals.values()
     for points, marginal in zip(kernel.points_at, marginals, strict=True):
@@ -330,13 +335,13 @@ def distance_to_means(
     shares = torch.as_tensor(denoised.shares, dtype=torch.float32, device=device)
     if denoised.start is not None:
         target = torch.as_tensor(denoised.targets[0][Key.COLUMNS]).to(shares)
-        target = target / shares.clamp_min(RAREST)[:, None]
+        target = target / shares.clamp_min(LEAST_CLASS_SHARE)[:, None]
     elif denoised.noisy is not None:
         target = torch.as_tensor(denoised.noisy).to(shares)
     else:
         return None
     is_image = isinstance(kernel, ImageKernel)
-    weights = (IMAGE_ANCHOR if is_image else ANCHOR) * shares
+    weights = (IMAGE_ANCHOR if is_image else COLUMN_ANCHOR) * shares
 
     def loss(outputs: list[Tensor]) -> Tensor:
         x = kernel.points(outputs) if is_image else torch.cat(outputs, dim=1)
@@ -487,7 +492,7 @@ def public_pair(public_data: Any) -> tuple[Any, Any]:
 # Learning rate of the discriminator on public rows, which have no noise, and the least
 # one of the generator there: that of the papers' fine-tuning, 1e-6, teaches it nothing.
 PUBLIC_RATE = 1e-3
-QUIET = 0.1  # noise of a step, in clipping norms, above which steps get shorter
+QUIET_NOISE = 0.1  # of a step, in clipping norms; above, steps get shorter
 WARM_UP = 200  # steps of a generator of images towards released means; free
 
 
@@ -625,7 +630,7 @@ def train_adversarially(
         settings=settings,
         loss=LOSSES[settings.discriminator_loss].real,
         share=share,
-        quiet=QUIET,
+        quiet=QUIET_NOISE,
     ) as descent:
         losses = play(
             generator,

@@ -13,7 +13,7 @@ from skdpgen.utils import (
 # ----------------------------------------------------------------------------
 # Columns: shares in percent, each with its standard error.
 
-SHARES = {
+NOISE_OF_SHARE = {
     "missing": "missing_noise",
     "other": "other_noise",
     "no_cell": "no_cell_noise",
@@ -43,13 +43,17 @@ class ColumnsFrame(pd.DataFrame):  # type: ignore[misc]
 
 def columns_html(table: Any) -> html.Html:
     """Return a table of columns; those that say nothing of any column are left out."""
-    of_noise = {*SHARES.values(), "noise"}
-    is_share = {name: name in SHARES for name in table.columns if name not in of_noise}
+    of_noise = {*NOISE_OF_SHARE.values(), "noise"}
+    is_share = {
+        name: name in NOISE_OF_SHARE for name in table.columns if name not in of_noise
+    }
     shown = [name for name in is_share if not table[name].isna().all()]
     rows = []
     for name, line in table.head(html.MOST_ROWS).iterrows():
         cells = [
-            html.tag("span", percent(line[key], line.get(SHARES[key])), kind="whole")
+            html.tag(
+                "span", percent(line[key], line.get(NOISE_OF_SHARE[key])), kind="whole"
+            )
             if is_share[key]
             else cell(line[key])
             for key in shown

@@ -12,8 +12,8 @@ from torch import Tensor
 from skdpgen.lenses import each_alone
 from skdpgen.privacy import OuterProducts, SideBySide, Vectors
 
-AT_ONCE = 2**21  # numbers in the rows that are mapped together
-ALIKE = 64  # sizes of batches are multiples of it
+NUMBERS_AT_ONCE = 2**21  # in the rows that are mapped together
+BATCH_MULTIPLE = 64  # sizes of batches are multiples of it
 MOST_ROWS = 4096  # in a batch
 
 
@@ -87,8 +87,11 @@ class Mapper:
         phi = phi.to(device).double()
         # sums of outer products are far larger than rows: larger batches update them
         # less often
-        most = 4 * AT_ONCE if hasattr(phi, "factors") else AT_ONCE
-        at_once = max(min(most // phi.row_size, MOST_ROWS) // ALIKE, 1) * ALIKE
+        most = 4 * NUMBERS_AT_ONCE if hasattr(phi, "factors") else NUMBERS_AT_ONCE
+        at_once = (
+            max(min(most // phi.row_size, MOST_ROWS) // BATCH_MULTIPLE, 1)
+            * BATCH_MULTIPLE
+        )
         return cls(phi, device, at_once)
 
     def __call__(self, rows: NDArray[Any]) -> Any:
@@ -108,7 +111,7 @@ def on_device(rows: Tensor, device: torch.device) -> Tensor:
 
 
 def padded(rows: NDArray[Any], n: int) -> NDArray[Any]:
-    """Add rows of zeros until there are n, a multiple of ``ALIKE``.
+    """Add rows of zeros until there are n, a multiple of ``BATCH_MULTIPLE``.
 
     How a matrix product is rounded depends on its shape, and its last rows, those
     beyond a multiple of a small number, are rounded differently from the rest. In

@@ -114,8 +114,8 @@ class Labelled:
 # The kernel on images: bounded features of pixels, one bounded vector.
 
 Size = tuple[int, int, int]  # channels, height, width
-HALVED = 16  # from this many pixels a side on, "auto" averages 2 x 2 pixels
-PAID = 0.1  # squared weight of class counts where they are not free
+HALVED_FROM_SIDE = 16  # pixels; "auto" then averages 2 x 2 of them
+COUNTS_WEIGHT = 0.1  # squared, of class counts where they are not free
 
 
 @saved("kernel.image")
@@ -166,7 +166,7 @@ class ImageKernel:
         if phi is not None and adjacency == "replace":
             structure = feature_block(phi).structure
             free = structure.replace() ** 2 / 2 - structure.bound**2
-        return cls(phi, layout, pooling, max(free, PAID), decoder)
+        return cls(phi, layout, pooling, max(free, COUNTS_WEIGHT), decoder)
 
     @property
     def certificate_name(self) -> str:
@@ -297,7 +297,7 @@ def pooling_of(size: Size, pooling: int | str) -> int:
     (1, 2)
     """
     if isinstance(pooling, str):
-        return 2 if min(size[1:]) >= HALVED else 1
+        return 2 if min(size[1:]) >= HALVED_FROM_SIDE else 1
     if pooling > min(size[1:]):
         raise ValueError(
             f"pooling must be at most the side of an image. Got {pooling!r} for images "

@@ -113,7 +113,7 @@ def private_lens(
 
 N_SCORED = 100  # images of each class that a checkpoint is scored by
 N_WAVES = 4000  # Fourier features of pixels
-EARLY = 4  # how many times fewer steps are enough to compare samples by
+STEPS_DIVISOR = 4  # how many times fewer are enough to compare samples by
 
 
 @saved("kernel.perceptual")
@@ -295,7 +295,9 @@ def early_model(
         n_rows=opening.facts.public_total(released.adjacency, labels),
         seed=measured.seed,
     )
-    shorter = replace(measured.settings, max_iter=measured.settings.max_iter // EARLY)
+    shorter = replace(
+        measured.settings, max_iter=measured.settings.max_iter // STEPS_DIVISOR
+    )
     model, _ = kernel.train(
         denoised, shorter, mix=None, device=device, seed=measured.seed
     )

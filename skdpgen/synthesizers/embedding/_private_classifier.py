@@ -21,7 +21,7 @@ from skdpgen.synthesizers.presets import ImageSettings
 from skdpgen.tables import Cells
 from skdpgen.training import descend_privately
 
-SIDE = 32  # pixels to which smaller images are enlarged
+ENLARGED_SIDE = 32  # pixels, of smaller images
 
 
 def without_labels(training: PrivateClassifier) -> ValueError:
@@ -64,7 +64,7 @@ def classifier_lens(
 
     def loss(call: Any, row: tuple[Tensor, Tensor]) -> Tensor:
         pixels, label = row
-        logits = call(as_inputs(pixels.unflatten(0, size)[None], SIDE))
+        logits = call(as_inputs(pixels.unflatten(0, size)[None], ENLARGED_SIDE))
         return -(log_softmax(logits, dim=1) * label).sum()
 
     points = PointRows(bare, opening.rows.batches({}, labels))
@@ -87,4 +87,4 @@ def classifier_lens(
     )
     points.close()
     weights = {name: value.cpu() for name, value in body.state_dict().items()}
-    return ClassifierLens(weights, SIDE)
+    return ClassifierLens(weights, ENLARGED_SIDE)

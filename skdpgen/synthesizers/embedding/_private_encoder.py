@@ -171,10 +171,10 @@ def train_by_slopes(
 N_UNITS, N_CODES = 200, 50
 STEPS, RATE = 300, 0.01  # public
 ENCODER_SHARE = 0.5  # of mu²
-NORM = 0.03  # to which gradients are clipped; the loss is a mean over pixels
+GRADIENT_NORM = 0.03  # where it is clipped; the loss is a mean over pixels
 LEARNING_RATE, MOMENTUM = 4.0, 0.9
-QUIET = 3e-4  # noise of a gradient's entry above which the learning rate is reduced
-MARGIN, WEIGHT = 1.0, 0.1  # of the Siamese part, which separates classes
+QUIET_ENTRY_NOISE = 3e-4  # of a gradient; above, the learning rate is reduced
+SIAMESE_MARGIN, SIAMESE_WEIGHT = 1.0, 0.1  # of the part that separates classes
 
 
 class Pairs:
@@ -245,7 +245,7 @@ def train_autoencoder(
 
     *Why it is private.* Pairs are disjoint and depend on the place in the table only,
     so a row that is replaced changes one pair: one vector of a sum, clipped to
-    ``NORM``. If a row were added, all later pairs would shift; so under
+    ``GRADIENT_NORM``. If a row were added, all later pairs would shift; so under
     ``"add_remove"`` each row is paired with itself, and the Siamese part is 0. The rest
     is DP-SGD (:func:`~skdpgen.training.private_descent`).
     """
@@ -263,8 +263,8 @@ def train_autoencoder(
         codes, pixels = call(images)
         error = (pixels - images).square().mean()
         gap = (codes[0] - codes[1]).square().sum().add(1e-12).sqrt()
-        apart = (MARGIN - gap).clamp_min(0.0).square()
-        return error + WEIGHT * torch.where(is_same, gap.square(), apart)
+        apart = (SIAMESE_MARGIN - gap).clamp_min(0.0).square()
+        return error + SIAMESE_WEIGHT * torch.where(is_same, gap.square(), apart)
 
     return descend_privately(
         network,
@@ -275,11 +275,11 @@ def train_autoencoder(
         share=share,
         sampling_rate=RATE,
         n_steps=STEPS,
-        norm_bound=NORM,
+        norm_bound=GRADIENT_NORM,
         expected_rows=expected,  # public, or released
         learning_rate=LEARNING_RATE,
         momentum=MOMENTUM,  # not Adam: it would scale noise up as much as gradients
-        quiet=QUIET * math.sqrt(width) / NORM,
+        quiet=QUIET_ENTRY_NOISE * math.sqrt(width) / GRADIENT_NORM,
         is_smooth=True,
         progress=progress,
     )

@@ -137,10 +137,10 @@ def draw_point(probabilities: Tensor, points: Tensor, place: Tensor) -> Tensor:
 # ----------------------------------------------------------------------------
 # The kernel on rows: bounded features beside one-hot cells, one bounded vector.
 
-RICH, POOR = 0.1, 0.02  # shares of a row's squared norm that its features get
-TYPICAL = 5e-3
-FARTHEST = 2.0  # that a cell's point may lie from 0; they lie in [0, 1]
-LOOKED_UP = 512  # rows whose points are looked up together, for memory
+RICH_SHARE, POOR_SHARE = 0.1, 0.02  # of a row's squared norm, for its features
+TYPICAL_RELATIONS = 5e-3
+FARTHEST_POINT = 2.0  # of a cell, from 0; they lie in [0, 1]
+ROWS_LOOKED_UP = 512  # together, for memory
 DRAWN, ROUNDS = 1024, 16  # rows of a class in each round that estimate a mean
 
 
@@ -202,7 +202,9 @@ class RowKernel:
             (self.phi is None or has_role(self.phi, "map"))
             and all(is_whole(j, 0, last) for j in (*self.seen, *self.counted))
             and len(self.seen) == len(self.points_at)
-            and all(are_amounts(at, FARTHEST, 2) and at.size for at in self.points_at)
+            and all(
+                are_amounts(at, FARTHEST_POINT, 2) and at.size for at in self.points_at
+            )
             and (self.share is None or is_amount(self.share, 0, 1))
             and type(self.has_equal_scales) is bool,
             "a kernel of columns that there are",  # parties read this text
@@ -339,8 +341,8 @@ class RowKernel:
     def inputs(self, codes: NDArray[Any]) -> NDArray[np.float32]:
         """Return rows of cells as points; a value without a cell is all zeros."""
         x = np.zeros((len(codes), self.width), dtype=np.float32)
-        for start in range(0, len(codes), LOOKED_UP):
-            some = slice(start, start + LOOKED_UP)
+        for start in range(0, len(codes), ROWS_LOOKED_UP):
+            some = slice(start, start + ROWS_LOOKED_UP)
             for columns, at, n_cells, first, places in self._lookups:
                 of_cell = code_or_none(codes[some, columns], n_cells)
                 # the last point is that of no cell
@@ -476,21 +478,25 @@ class RowKernel:
         """Choose the share, if it is None, from public quantities and releases only.
 
         On tables, what relations add to an embedding of norm 1 has had a squared norm
-        of ``TYPICAL``; where the noise of all features together exceeds that, little is
-        lost by leaving nearly all of the norm to the one-hot part.
+        of ``TYPICAL_RELATIONS``; where the noise of all features together exceeds that,
+        little is lost by leaving nearly all of the norm to the one-hot part.
         """
         if self.share is not None:
             return self
         delta = sensitivity(
-            Weighted((Signed(), NonNegative()), (RICH**0.5, (1 - RICH) ** 0.5)),
+            Weighted(
+                (Signed(), NonNegative()), (RICH_SHARE**0.5, (1 - RICH_SHARE) ** 0.5)
+            ),
             opening.ledger.budget.adjacency,
         )
         std = opening.ledger.noise_std(
             share=opening.ledger.remaining, sensitivity=delta
         )
-        noise = (std / opening.facts.n_rows) ** 2 / RICH
+        noise = (std / opening.facts.n_rows) ** 2 / RICH_SHARE
         noise *= self.phi.n_features * n_classes
-        return replace(self, share=RICH if noise <= TYPICAL else POOR)
+        return replace(
+            self, share=RICH_SHARE if noise <= TYPICAL_RELATIONS else POOR_SHARE
+        )
 
 
 def share_by_length(sizes: Sequence[int]) -> float:

@@ -35,10 +35,10 @@ from skdpgen.utils import Key
 # Columns by class, counted twice: with equal weights, then by how they differ by class.
 
 Floats = NDArray[np.float64]
-FIRST = 0.3  # budget fraction of the first counts, which weigh all columns equally
-EVEN = 0.2  # part of the second counts that is spread equally over columns
-POWER = 2.0  # weights go with the squared distance of classes, to this power
-LEAST = 1e-9  # distance
+FIRST_COUNTS_SHARE = 0.3  # of the budget; they weigh all columns equally
+EVEN_PART = 0.2  # of the second counts: it is spread equally over columns
+DISTANCE_POWER = 2.0  # weights go with the squared distance of classes, to this
+LEAST_DISTANCE = 1e-9
 
 
 def release_columns_twice(
@@ -68,7 +68,7 @@ def release_columns_twice(
         opening.rows.batches(cells, labels),
         {Key.COLUMNS: class_histograms(cells, is_pooled=is_pooled)},
         name=f"histograms of {len(sizes)} columns by class",
-        share=share * FIRST if is_twice else share,
+        share=share * FIRST_COUNTS_SHARE if is_twice else share,
         n_classes=n_classes,
     )
     if is_pooled:
@@ -85,7 +85,7 @@ def release_columns_twice(
         opening.rows.batches(cells, labels),
         {Key.COLUMNS: class_histograms(cells, scales, is_pooled=is_pooled)},
         name="histograms again, more of columns that tell classes apart",
-        share=share * (1.0 - FIRST) / (1.0 - share * FIRST),
+        share=share * (1.0 - FIRST_COUNTS_SHARE) / (1.0 - share * FIRST_COUNTS_SHARE),
         n_classes=n_classes,
     )
     if is_pooled:
@@ -106,8 +106,8 @@ def scales_of(columns: ClassConditional) -> tuple[float, ...]:
             for table in map(np.asarray, columns.conditionals.values())
         ]
     )
-    parts = np.maximum(distances, LEAST) ** POWER
-    squares = EVEN / len(parts) + (1.0 - EVEN) * parts / parts.sum()
+    parts = np.maximum(distances, LEAST_DISTANCE) ** DISTANCE_POWER
+    squares = EVEN_PART / len(parts) + (1.0 - EVEN_PART) * parts / parts.sum()
     return tuple(map(shortened, np.sqrt(squares / squares.sum()).tolist()))
 
 
@@ -132,7 +132,7 @@ def joined(
 # ----------------------------------------------------------------------------
 # Tables as Gaussians: columns by class, then products of their normal scores.
 
-SHARES = (0.05, 0.3)  # least and largest budget fraction of the products
+PRODUCT_SHARES = (0.05, 0.3)  # least and largest budget fraction
 
 
 def measure_copula(
@@ -153,7 +153,7 @@ def measure_copula(
     """
     n_classes, d = n_classes_of(labels), len(cells)
     opening.progress.total += 1
-    share = products_share(opening.ledger, opening.facts.n_rows, d, SHARES)
+    share = products_share(opening.ledger, opening.facts.n_rows, d, PRODUCT_SHARES)
     for columns in release_columns_twice(opening, cells, labels, share=1.0 - share):
         scores = NormalScores.of(columns, cells)
         model = CopulaModel(columns, scores.orders, np.eye(d)[None])

@@ -38,8 +38,8 @@ Integers = NDArray[np.int64]
 Shape = tuple[int, int, int]  # channels, height, width
 # From labels and pixels (or codes) of a batch to labels and vectors.
 BatchMap = Callable[[Integers, Floats], tuple[Integers, Any]]
-AT_ONCE = 1024  # images of a batch
-GRID = 2.0**-20  # codes are rounded to multiples of it where they are compared
+IMAGES_AT_ONCE = 1024
+CODE_GRID = 2.0**-20  # codes are rounded to multiples of it where they are compared
 
 
 CPU = torch.device("cpu")
@@ -92,12 +92,12 @@ def _in_one_shape(
     """
     for batch in batches:
         images = batch.parts[Key.PIXELS]
-        for start in range(0, len(images), AT_ONCE):
-            part = slice(start, start + AT_ONCE)
+        for start in range(0, len(images), IMAGES_AT_ONCE):
+            part = slice(start, start + IMAGES_AT_ONCE)
             labels = batch.labels[part]
-            pixels = np.zeros((AT_ONCE, n_pixels))
+            pixels = np.zeros((IMAGES_AT_ONCE, n_pixels))
             pixels[: len(labels)] = as_pixels(images[part])
-            padded = np.full(AT_ONCE, -1, dtype=np.int64)
+            padded = np.full(IMAGES_AT_ONCE, -1, dtype=np.int64)
             padded[: len(labels)] = labels
             label, vectors = row(padded, pixels)
             yield EncodedBatch(
@@ -141,9 +141,9 @@ def encode_images(lens: Lens, shape: Shape, pixels: NDArray[Any]) -> Floats:
     """
     encode = encoder(lens, shape)
     codes = np.empty((len(pixels), int(lens.n_latent(shape))))
-    for start in range(0, len(pixels), AT_ONCE):
-        chunk = pixels[start : start + AT_ONCE]
-        padded = np.zeros((AT_ONCE, pixels.shape[1]))
+    for start in range(0, len(pixels), IMAGES_AT_ONCE):
+        chunk = pixels[start : start + IMAGES_AT_ONCE]
+        padded = np.zeros((IMAGES_AT_ONCE, pixels.shape[1]))
         padded[: len(chunk)] = chunk
         codes[start : start + len(chunk)] = encode(padded)[: len(chunk)]
     return codes
@@ -172,7 +172,9 @@ def nearest(codes: Floats, centres: Floats, labels: Integers) -> Integers:
     >>> nearest(np.array([[0.2, 0.1], [0.9, 0.0]]), centres, np.array([0, 0])).tolist()
     [0, 1]
     """
-    z, p = (np.round(np.clip(x, -1, 1) / GRID) * GRID for x in (codes, centres))
+    z, p = (
+        np.round(np.clip(x, -1, 1) / CODE_GRID) * CODE_GRID for x in (codes, centres)
+    )
     indices = np.zeros(len(z), dtype=np.int64)
     if centres.shape[1] > 1:
         for label in range(len(centres)):
@@ -200,10 +202,10 @@ def _first_rows(vectors: Any, n: int) -> Any:
 # ----------------------------------------------------------------------------
 # Integers along the principal directions of public images.
 
-EVENED = 0.25  # directions are divided by their variance to this power
-INSIDE = 0.95  # part of the public images whose codes are not clipped
+EVENING_POWER = 0.25  # directions are divided by their variance to this power
+UNCLIPPED_PART = 0.95  # of the public images
 MOST_IMAGES = 20_000  # public images that are read
-SMALLEST = 1e-6  # least variance of a direction, relative to the largest
+LEAST_VARIANCE = 1e-6  # of a direction, relative to the largest
 
 
 @saved("lens.public_basis")
@@ -257,11 +259,11 @@ class PublicBasis:
                 "public_data must hold images that differ. Got the same one "
                 f"{len(images)} times, or none with finite pixels."
             )
-        is_kept = variances > SMALLEST * variances[0]
+        is_kept = variances > LEAST_VARIANCE * variances[0]
         variances, vectors = variances[is_kept], vectors[:, is_kept].copy()
-        weights = variances ** (-EVENED / 2)
+        weights = variances ** (-EVENING_POWER / 2)
         norms = np.linalg.norm((codes - mean) @ vectors * weights, axis=1)
-        weights = weights / np.quantile(norms, INSIDE)
+        weights = weights / np.quantile(norms, UNCLIPPED_PART)
         return cls(lens, mean, vectors, weights, len(images))
 
     @property
@@ -319,9 +321,9 @@ def check_public_images(images: Any, size: Shape) -> None:
 # ----------------------------------------------------------------------------
 # The lens for images: the user's, or a cosine transform.
 
-COEFFICIENTS = 160, 300  # frequencies of a channel, and of all channels together
+MOST_FREQUENCIES = 160, 300  # of a channel, and of all channels together
 RADIUS, EMPHASIS = 2.0, 0.5  # of the usual cosine lens: high frequencies count more
-FINER = 2  # factor of frequencies where public images select directions
+MORE_FREQUENCIES = 2  # factor, where public images select directions
 
 
 def choose_lens(
@@ -345,8 +347,8 @@ def choose_lens(
         size enlarges them.
     """
     n_pixels = size[1] * size[2]
-    n = min(COEFFICIENTS[0], COEFFICIENTS[1] // size[0], n_pixels)
-    n_frequencies = n if public_data is None else min(FINER * n, n_pixels)
+    n = min(MOST_FREQUENCIES[0], MOST_FREQUENCIES[1] // size[0], n_pixels)
+    n_frequencies = n if public_data is None else min(MORE_FREQUENCIES * n, n_pixels)
     emphasised = CosineLens(n_frequencies, radius=RADIUS, emphasis=EMPHASIS)
     default: Lens = CosineLens(n_frequencies) if is_plain else emphasised
     chosen = default if lens is None else lens_of(lens, needs_decoder=True)

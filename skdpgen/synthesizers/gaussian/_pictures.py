@@ -192,7 +192,7 @@ def _trained_network(
 # ----------------------------------------------------------------------------
 # Images as Gaussians in the codes of a lens: means, prototypes, covariances.
 
-TONES = 32  # bins of grey levels
+N_TONES = 32  # bins of grey levels
 # Budget fractions of mu² that is left after discovery; the covariance gets the rest.
 FOR_TONES = 0.02
 FOR_SCALE = 0.01  # of each mean norm
@@ -202,7 +202,7 @@ FOR_ROUNDS = 0.15  # of all rounds that move prototypes
 N_ROUNDS = 2
 ROWS_EACH = 80.0  # rows of a prototype, in stds of the noise of a count
 MOST_PROTOTYPES = 32
-ROOM = 1.1  # norm at which codes are clipped, relative to their mean norm
+CLIPPING_ROOM = 1.1  # norm at which codes are clipped, relative to their mean norm
 LEAST_SIZE = 0.02  # least mean norm, relative to the largest possible
 
 
@@ -274,11 +274,11 @@ class _ImageReleases:
         opening, d = self.opening, self.rows.width
         tones = self._release(
             self.rows.pixels(lambda labels, x: (without_classes(labels), tones_of(x))),
-            {Key.FEATURES: Vectors(TONES, is_nonnegative=True)},
+            {Key.FEATURES: Vectors(N_TONES, is_nonnegative=True)},
             "tones of pixels",
             FOR_TONES,
         )
-        size = ROOM * self._size("codes", lambda labels, z: z)
+        size = CLIPPING_ROOM * self._size("codes", lambda labels, z: z)
         release = self._release(
             self.rows.codes(lambda labels, z: (labels, z / size)),
             {Key.FEATURES: Vectors(d), Key.CLASSES: Counts(1.0)},
@@ -402,7 +402,7 @@ class _ImageReleases:
         def squared(labels: Integers, z: Floats) -> Floats:
             return self._from_centres(labels, z) ** 2
 
-        size = ROOM * self._size(f"squares around {centres_named}", squared)
+        size = CLIPPING_ROOM * self._size(f"squares around {centres_named}", squared)
         release = self._release(
             self.rows.codes(lambda labels, z: (labels, squared(labels, z) / size)),
             {Key.FEATURES: Vectors(self.rows.width, is_nonnegative=True)},
@@ -489,7 +489,7 @@ def tones_of(pixels: Floats) -> Floats:
     [0.5, 0.5]
     """
     n, width = pixels.shape
-    bins = np.minimum((pixels * TONES).astype(np.int64), TONES - 1)
-    bins += TONES * np.arange(n)[:, None]
-    counts = np.bincount(bins.ravel(), minlength=n * TONES).reshape(n, TONES)
+    bins = np.minimum((pixels * N_TONES).astype(np.int64), N_TONES - 1)
+    bins += N_TONES * np.arange(n)[:, None]
+    counts = np.bincount(bins.ravel(), minlength=n * N_TONES).reshape(n, N_TONES)
     return np.asarray(counts / width)

@@ -54,7 +54,7 @@ SHARES = (
     "no_cell_noise",
 )
 UNREAD = ("unread", "unread_noise")
-UNSURE = 0.05  # of the rows, noise of their number: shares of it are not known
+UNSURE_NOISE = 0.05  # of the number of rows: shares of it are not known
 LEAST_USED = 0.01  # lower bound of the share of rows with a usable label
 
 
@@ -186,7 +186,7 @@ def dropped_rows(
     """
     if facts.task is None:
         return 0.0, noise_of_rows / facts.n_rows
-    if noise_of_rows > UNSURE * facts.n_rows:
+    if noise_of_rows > UNSURE_NOISE * facts.n_rows:
         return math.nan, math.nan
     if counts:
         complete = [
@@ -344,15 +344,15 @@ def with_ranges(
 # ----------------------------------------------------------------------------
 # Rows that were moved or left out, if released counts show that they are many.
 
-MUCH = 0.03  # of the rows: a smaller loss is only stated in `columns_`
+STATED_LOSS = 0.03  # of the rows: a smaller one is only stated in `columns_`
 FALSE_ALARMS = 1e-6  # chance that a fit states a loss where there is none
-RANGE = 2.0  # standard errors around a share
-NOTHING = 0.1  # of the rows have a listed value: less than is usual
+STANDARD_ERRORS = 2.0  # around a share
+HARDLY_LISTED = 0.1  # of the rows have a listed value: less than is usual
 NO_LABEL = "Rows without a label were left out"
 TOO_LARGE = "Whole numbers are too large"
 PIXELS = object()  # in the place of a column
-MOSTLY = 0.8  # of the images are dark for certain: more than is usual
-SURELY = 5.0  # noise stds, where a wrong alarm would blame what is right
+MOSTLY_DARK = 0.8  # of the images, for certain: more than is usual
+SURELY_STDS = 5.0  # where a wrong alarm would blame what is right
 
 
 @dataclass(frozen=True)
@@ -393,7 +393,10 @@ def between(share: float, noise: float) -> str:
     share = min(max(share, 0.0), 1.0)
     if not noise:
         return f"{share:.0%}"
-    low, high = max(share - RANGE * noise, 0.0), min(share + RANGE * noise, 1.0)
+    low, high = (
+        max(share - STANDARD_ERRORS * noise, 0.0),
+        min(share + STANDARD_ERRORS * noise, 1.0),
+    )
     return f"between {math.floor(100 * low)}% and {math.ceil(100 * high)}%"
 
 
@@ -431,7 +434,9 @@ def losses(
     least = float(norm.isf(FALSE_ALARMS / max(len(shares), 1)))
     contradicted = dict(_contradicted(table, facts))
     stated = list(contradicted.values())
-    significant = [entry for entry in shares if entry[2] > max(MUCH, least * entry[3])]
+    significant = [
+        entry for entry in shares if entry[2] > max(STATED_LOSS, least * entry[3])
+    ]
     gaps = {name for name, key, *_ in significant if key == "no_cell"}
     for name, key, share, noise in significant:
         if name in contradicted or (key == "unread" and name in gaps):
@@ -439,7 +444,7 @@ def losses(
         is_at_limit = name in facts.schema.columns and _is_at_limit(name, key, facts)
         if is_at_limit and not _holds_more(name, key, facts):
             continue
-        if key == "dark" and share - RANGE * noise <= MOSTLY:
+        if key == "dark" and share - STANDARD_ERRORS * noise <= MOSTLY_DARK:
             continue
         range_ = between(share, noise)
         if name is PIXELS:
@@ -453,7 +458,7 @@ def losses(
     return stated
 
 
-KEYS = {
+NOISE_OF_LOSS = {
     "other": "other_noise",
     "no_cell": "no_cell_noise",
     "below": "below_noise",
@@ -486,7 +491,7 @@ def _loss_shares(
     """Return the shares of a line that are losses, and their standard errors."""
     return [
         (name, key, float(line[key]), float(line[noise]))
-        for key, noise in KEYS.items()
+        for key, noise in NOISE_OF_LOSS.items()
         if key in line and line[key] is not None
     ]
 
@@ -628,8 +633,8 @@ def _contradicted(table: pd.DataFrame, facts: Facts) -> Iterator[tuple[Any, Loss
     for name, line in table.iterrows():
         column = facts.schema.columns[name]
         readable = 1.0 - line["missing"] - line["no_cell"]
-        noise = SURELY * math.hypot(line["noise"], line["no_cell_noise"])
-        if not readable + noise < NOTHING:
+        noise = SURELY_STDS * math.hypot(line["noise"], line["no_cell_noise"])
+        if not readable + noise < HARDLY_LISTED:
             continue
         share = between(readable, math.hypot(line["noise"], line["no_cell_noise"]))
         start = f"column {name!r}: only {share} of the rows hold "

@@ -15,8 +15,8 @@ from skdpgen.utils import saved
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 FEWEST_ROWS, FEWEST_OF_CLASS = 2000, 50  # that are moved among each other
-INSIDE = 1e-9  # distance of a rank from 0 and 1
-LEAST = 1e-9  # share of a cell
+RANK_MARGIN = 1e-9  # distance from 0 and 1
+LEAST_SHARE = 1e-9  # of a cell
 
 
 @saved("coupling")
@@ -99,11 +99,11 @@ def scores_in_cells(
     columns = []
     for name, size in sizes.items():
         shares = np.maximum(np.asarray(known.conditionals[name])[label], 0.0)
-        shares = np.append(shares[:size] + LEAST, 0.0)
+        shares = np.append(shares[:size] + LEAST_SHARE, 0.0)
         ends = np.cumsum(shares) / shares.sum()
         numbers = np.minimum(codes[name], size)
         widths = (shares / shares.sum())[numbers]
         ranks = ends[numbers] - widths * rng.random(len(numbers))
-        scores = ndtri(np.clip(ranks, INSIDE, 1.0 - INSIDE))
+        scores = ndtri(np.clip(ranks, RANK_MARGIN, 1.0 - RANK_MARGIN))
         columns.append(np.where(numbers < size, scores, 0.0))
     return np.stack(columns, axis=1)

@@ -13,7 +13,7 @@ from skdpgen.tables import Cells
 from skdpgen.training import ClassConditional, class_conditional_model
 
 Floats = NDArray[np.float64]
-RAREST = 1e-3  # least share that a balanced loss divides by
+LEAST_CLASS_SHARE = 1e-3  # that a balanced loss divides by
 TARGET_SCALE = 0.2  # length scale between the ranks of a numeric target
 
 
@@ -101,7 +101,7 @@ def class_factors(
     if class_weight is None:
         return None
     if isinstance(class_weight, str):
-        return np.asarray(1.0 / np.maximum(shares, RAREST))
+        return np.asarray(1.0 / np.maximum(shares, LEAST_CLASS_SHARE))
     if not classes:  # the target turned out to be a number
         return None
     weights = np.array([float(class_weight.get(label, 1.0)) for label in classes])

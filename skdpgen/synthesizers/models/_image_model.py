@@ -15,7 +15,11 @@ from torch.nn.functional import grid_sample, interpolate
 
 from skdpgen.networks import ImageGenerator, ImageShape
 from skdpgen.privacy import Release
-from skdpgen.synthesizers.models._denoised import RAREST, Denoised, summed_groups
+from skdpgen.synthesizers.models._denoised import (
+    LEAST_CLASS_SHARE,
+    Denoised,
+    summed_groups,
+)
 from skdpgen.synthesizers.presets._settings import ImageSettings
 from skdpgen.training import (
     Checkpoints,
@@ -136,11 +140,11 @@ def _normal(rng: torch.Generator, *shape: int) -> Tensor:
 
 Floats = NDArray[np.float64]
 IMAGES_AT_ONCE = 1024
-TYPICAL = 512  # images from which the typical size of the function is estimated
-PART = 0.25  # of that; hardly any real image is below
+IMAGES_FOR_SIZE = 512  # from which the typical size of the function is estimated
+LEAST_SIZE_PART = 0.25  # of that; hardly any real image is below
 ROUNDS = 8
 NEAR_END = 0.05  # of black or white: a sigmoid never gets there, real pixels mostly do
-CLEAR = 100.0  # times the noise of a class's embedding: enough for a generator each
+CLEAR_CLASS = 100.0  # times the noise of its embedding: enough for a generator each
 MOST_FEATURES = 100_000  # that are formed for an image
 
 
@@ -167,7 +171,7 @@ class Density:
         """Return the density, or None if it has too many features for single images."""
         if kernel.phi is None or kernel.phi.n_features > MOST_FEATURES:
             return None
-        means = denoised.noisy / np.maximum(denoised.shares, RAREST)[:, None]
+        means = denoised.noisy / np.maximum(denoised.shares, LEAST_CLASS_SHARE)[:, None]
         return cls(kernel, torch.as_tensor(means).float())
 
     def __call__(self, pixels: torch.Tensor, label: int) -> torch.Tensor:
@@ -301,7 +305,7 @@ def train_images(
     if settings.models == "auto":
         # the typical norm of the embedding of a class
         size = math.sqrt(denoised.energy / len(denoised.totals))
-        is_clear = size >= CLEAR * denoised.noise_std
+        is_clear = size >= CLEAR_CLASS * denoised.noise_std
         models = "parallel" if is_clear else "conditional"
         settings = replace(settings, models=models)
     generator = new_generator(kernel, settings, len(denoised.totals), rng).to(device)
@@ -341,10 +345,10 @@ def train_images(
         return model, losses
     typical = []
     for label in range(len(denoised.totals)):
-        latents = torch.randn(TYPICAL, settings.n_latent, generator=rng)
+        latents = torch.randn(IMAGES_FOR_SIZE, settings.n_latent, generator=rng)
         values = density(model._draw(latents, label), label)
         typical.append(max(float(values.mean()), 0.0))
-    return replace(model, least=PART * np.array(typical)), losses
+    return replace(model, least=LEAST_SIZE_PART * np.array(typical)), losses
 
 
 def new_generator(
@@ -372,7 +376,7 @@ def new_generator(
 # ----------------------------------------------------------------------------
 # A generator of codes, and the way back to images.
 
-AT_ONCE = 1024
+CODES_AT_ONCE = 1024
 
 
 @saved("model.codes")
@@ -410,8 +414,8 @@ class CodesModel:
             places = rng.permutation(np.flatnonzero(labels == label))
             n_latent = self.generator.shape.n_latent
             latents = normal(sobol(len(places), n_latent, public)).float()
-            for first in range(0, len(places), AT_ONCE):
-                batch = slice(first, first + AT_ONCE)
+            for first in range(0, len(places), CODES_AT_ONCE):
+                batch = slice(first, first + CODES_AT_ONCE)
                 label_codes = torch.full((len(latents[batch]),), int(label))
                 with torch.no_grad():
                     (outputs,) = self.generator(latents[batch], label_codes)

@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Integers = NDArray[np.integer[Any]]
 ROWS_AT_ONCE = 4096
-LEAST = 1e-9  # least likelihood of a value, even of one that the release rules out
+LEAST_LIKELIHOOD = 1e-9  # of a value, even of one that the release rules out
 
 
 @saved("model.table_mixture")
@@ -121,7 +121,7 @@ class MixtureModel:
             given_in_batch = {name: codes[batch] for name, codes in given.items()}
             labels = np.zeros(len(drawn[batch]), dtype=np.int64)
             log_likelihoods = [
-                np.log(max(share, LEAST))
+                np.log(max(share, LEAST_LIKELIHOOD))
                 + np.logaddexp.reduce(
                     self._likelihood(given_in_batch, labels + label), axis=1
                 )
@@ -137,16 +137,18 @@ class MixtureModel:
             groups, table = self.groups[name], self.tables[name]
             cell_shares = self._within(name)[labels, codes]
             group_shares = table[labels, :, groups.of_cell[codes]]
-            total += np.log(np.maximum(group_shares * cell_shares[:, None], LEAST))
+            total += np.log(
+                np.maximum(group_shares * cell_shares[:, None], LEAST_LIKELIHOOD)
+            )
         return total
 
     def _within(self, name: Hashable) -> Floats:
         """Share of each cell in its group, (n_classes, n_cells)."""
         groups = self.groups[name]
         cells = np.maximum(np.asarray(self.known.conditionals[name]), 0.0)
-        marginal = np.asarray(self.known.marginals[name]) + LEAST
+        marginal = np.asarray(self.known.marginals[name]) + LEAST_LIKELIHOOD
         mass = groups.add_up(cells)[:, groups.of_cell]
-        cells = np.where(mass > LEAST, cells, marginal)
+        cells = np.where(mass > LEAST_LIKELIHOOD, cells, marginal)
         return np.asarray(cells / groups.add_up(cells)[:, groups.of_cell])
 
 
@@ -168,10 +170,10 @@ def _pick(logs: Floats, *, rng: Generator) -> Codes:
 # ----------------------------------------------------------------------------
 # Mixtures of Gaussians in the codes of a lens, and pictures drawn from them.
 
-AT_ONCE = 4096
-LEVELS = 257  # quantiles between which tones are mapped
-DRAWN, N_ROUNDS = 2000, 8  # codes that centres are first placed by
-SEEN = 2000  # decoded pictures from which the tones are estimated
+PICTURES_AT_ONCE = 4096
+N_QUANTILES = 257  # between which tones are mapped
+CODES_DRAWN, CENTRE_ROUNDS = 2000, 8  # by which centres are first placed
+PICTURES_FOR_TONES = 2000  # from which the tones are estimated
 
 
 @saved("model.image_mixture")
@@ -247,8 +249,8 @@ class PictureMixture:
         public = torch_generator(rng)
         members = draw_given(self.weights, labels, rng=rng)
         pixels = np.empty((len(labels), int(np.prod(self.shape))), dtype=np.float32)
-        for first in range(0, len(labels), AT_ONCE):
-            batch = slice(first, first + AT_ONCE)
+        for first in range(0, len(labels), PICTURES_AT_ONCE):
+            batch = slice(first, first + PICTURES_AT_ONCE)
             codes = self._codes(labels[batch], members[batch], rng)
             images = self._decoded(codes)
             if deform is not None:
@@ -262,12 +264,14 @@ class PictureMixture:
         Gaussians blur what is black or white. A map of tones that never decreases gives
         pixels the released histogram, and leaves the order of tones in a picture.
         """
-        labels = draw_given(self.shares[None], np.zeros(SEEN, dtype=np.int64), rng=rng)
+        labels = draw_given(
+            self.shares[None], np.zeros(PICTURES_FOR_TONES, dtype=np.int64), rng=rng
+        )
         members = draw_given(self.weights, labels, rng=rng)
         decoded = np.sort(
             self._decoded(self._codes(labels, members, rng)).numpy().ravel()
         )
-        places = np.linspace(0.0, 1.0, LEVELS)
+        places = np.linspace(0.0, 1.0, N_QUANTILES)
         if not self.histogram.sum() > 0:
             return self
         n, frequencies = len(self.histogram), self.histogram / self.histogram.sum()
@@ -275,7 +279,7 @@ class PictureMixture:
         target_tones = np.interp(places, ends, np.linspace(0.0, 1.0, n + 1))
         # the lightest and darkest bins map to pure black and white
         target_tones = np.clip((target_tones - 1 / n) / (1 - 2 / n), 0.0, 1.0)
-        decoded_tones = np.quantile(decoded, places) + 1e-9 * np.arange(LEVELS)
+        decoded_tones = np.quantile(decoded, places) + 1e-9 * np.arange(N_QUANTILES)
         return replace(self, tones=(decoded_tones, target_tones))
 
     def split(self, n_prototypes: int, rng: Generator) -> "PictureMixture":
@@ -283,8 +287,8 @@ class PictureMixture:
         n_classes, _, d = self.centres.shape
         centres = np.empty((n_classes, n_prototypes, d))
         for label in range(n_classes):
-            labels = np.full(DRAWN, label)
-            codes = self._codes(labels, np.zeros(DRAWN, dtype=np.int64), rng)
+            labels = np.full(CODES_DRAWN, label)
+            codes = self._codes(labels, np.zeros(CODES_DRAWN, dtype=np.int64), rng)
             centres[label] = cluster_means(codes, n_prototypes, rng)
         return replace(
             self, centres=centres, weights=np.ones((n_classes, n_prototypes))
@@ -311,7 +315,7 @@ class PictureMixture:
 def cluster_means(rows: Floats, n: int, rng: Generator) -> Floats:
     """Return the means of n clusters of rows."""
     centres = rows[rng.choice(len(rows), n, replace=False)]
-    for _ in range(N_ROUNDS):
+    for _ in range(CENTRE_ROUNDS):
         nearest = ((centres**2).sum(axis=1) - 2.0 * rows @ centres.T).argmin(axis=1)
         for k in np.unique(nearest):
             centres[k] = rows[nearest == k].mean(axis=0)
@@ -336,7 +340,7 @@ def refuse_container(container: str | None) -> None:
 # ----------------------------------------------------------------------------
 # A Gaussian copula: columns given the class, and correlations of normal scores.
 
-MANY = 100  # rows of a class, from which ranks are used instead of scores
+ROWS_FOR_RANKS = 100  # of a class, from which ranks are used instead of scores
 
 
 @saved("model.copula")
@@ -377,7 +381,9 @@ class CopulaModel:
     def has_relations(self) -> bool:
         """Whether any two columns are correlated within a class."""
         d = self.correlations.shape[1]
-        return bool(np.abs(self.correlations - np.eye(d)).max(initial=0.0) > LEAST)
+        return bool(
+            np.abs(self.correlations - np.eye(d)).max(initial=0.0) > LEAST_LIKELIHOOD
+        )
 
     def finished(self, seed: int) -> "CopulaModel":
         """Return itself: there is nothing to train."""
@@ -419,7 +425,7 @@ class CopulaModel:
 
 def _places(values: Floats, rng: Generator) -> Floats:
     """Return normal values as places in [0, 1): even ones, if there are many."""
-    if len(values) < MANY:
+    if len(values) < ROWS_FOR_RANKS:
         return np.asarray(ndtr(values))
     return np.asarray((rankdata(values, "ordinal") - rng.random()) / len(values))
 
@@ -428,5 +434,7 @@ def _cell_at(shares: Floats, places: Floats) -> Integers:
     """Return the cell that each place in [0, 1) falls into."""
     ends = np.cumsum(np.maximum(shares, 0.0))
     last = int(np.flatnonzero(shares > 0).max(initial=0))
-    cells = np.searchsorted(ends / max(ends[-1], LEAST), places, side="right")
+    cells = np.searchsorted(
+        ends / max(ends[-1], LEAST_LIKELIHOOD), places, side="right"
+    )
     return np.asarray(np.minimum(cells, last))

@@ -26,7 +26,7 @@ from skdpgen.utils import (
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Integers = NDArray[np.integer[Any]]
-LEAST = 1e-9  # share of a cell, where something is divided by it
+LEAST_SHARE = 1e-9  # of a cell, where something is divided by it
 
 
 @asked("scores")
@@ -98,7 +98,7 @@ class NormalScores:
         for (name, order), scores in zip(self.orders.items(), self.tables, strict=True):
             shares = np.maximum(np.asarray(known.conditionals[name]), 0.0)
             shares = known.shares[:, None] * shares
-            mass = max(float(shares[:, order].sum()), LEAST)
+            mass = max(float(shares[:, order].sum()), LEAST_SHARE)
             squares.append(float((shares * scores**2).sum()) / mass)
         return np.sqrt(squares)
 
@@ -126,7 +126,7 @@ def order_of(column: Cells, counts: Floats) -> Integers:
     rest = np.arange(n_ordered, column.n_cells)
     place = -counts[:, rest].sum(axis=0)
     if len(counts) > 1 and len(rest) > 1:
-        mass = counts[:, rest].sum(axis=0) + LEAST
+        mass = counts[:, rest].sum(axis=0) + LEAST_SHARE
         profiles = counts[:, rest] / mass
         mean = profiles @ (mass / mass.sum())
         centred = (profiles - mean[:, None]) * np.sqrt(mass)
@@ -142,7 +142,7 @@ def order_of(column: Cells, counts: Floats) -> Integers:
 
 POOLED_EIGENVALUE = 0.01  # the part is (eigenvalue / this)^2, clipped to limits
 CLASS_EIGENVALUE = 0.05  # up to which products are released by class
-CALM = 0.005  # up to which rows get more room than the mean squared norm
+CALM_EIGENVALUE = 0.005  # up to it rows get more room than the mean squared norm
 MOST_ROOM = 3.0  # largest squared norm of a row, relative to the mean
 SMALLEST_ROOM = 1e-6  # in a query of another party; the largest is its inverse
 
@@ -294,7 +294,9 @@ def room_for(eigenvalue: float) -> float:
     Clipping weakens correlations; more room makes the noise larger.
     """
     return (
-        float(np.clip(CALM / eigenvalue, 1.0, MOST_ROOM)) if eigenvalue else MOST_ROOM
+        float(np.clip(CALM_EIGENVALUE / eigenvalue, 1.0, MOST_ROOM))
+        if eigenvalue
+        else MOST_ROOM
     )
 
 

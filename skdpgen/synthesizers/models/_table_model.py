@@ -37,8 +37,8 @@ from skdpgen.utils import (
 Floats = NDArray[np.float64]
 MARGINALS_FIRST, MARGINALS_LAST = 0.05, 2.0  # weights of columns against features
 ROWS_AT_ONCE = 16_384
-NEAR = 0.25  # part of the targets' error below which training is not worthwhile
-CERTAIN = 1e-6  # least probability of a cell, even if it is empty in the release
+ERROR_PART = 0.25  # of the targets' error; below, training is not worthwhile
+LEAST_PROBABILITY = 1e-6  # of a cell, even if it is empty in the release
 
 
 @saved("model.table")
@@ -94,7 +94,9 @@ def draw_cells(head: Any, output: Tensor, place: Tensor, n_known: int) -> Tensor
     missing = torch.zeros_like(position)
     if head.is_nullable:
         missing = (2.0 * output[:, 1]).clamp(0.0, 1.0)
-        position = (position - 0.5 * missing) / (1.0 - missing).clamp_min(CERTAIN)
+        position = (position - 0.5 * missing) / (1.0 - missing).clamp_min(
+            LEAST_PROBABILITY
+        )
     cell = (position * n_known).long().clamp(0, n_known - 1)
     return torch.where(place[:, 0] < missing, n_known, cell)
 
@@ -131,7 +133,7 @@ def learn_table(
         first[Key.COLUMNS] = (totals / totals.sum())[:, None] * joined
         marginals |= model.marginals
         if kernel.is_binned:
-            start = np.log(np.maximum(joined, CERTAIN))
+            start = np.log(np.maximum(joined, LEAST_PROBABILITY))
     else:
         counts = joined_groups.values[Key.CLASSES][:, 0]
         total_std = joined_groups.noise_std[Key.CLASSES] * np.sqrt(n_classes)
@@ -158,7 +160,7 @@ def learn_table(
         marginals,
         start,
         tuple({**first, Key.FEATURES: group} for group in groups),
-        {Key.FEATURES: NEAR * error},
+        {Key.FEATURES: ERROR_PART * error},
         energy=float(((np.mean(groups, axis=0) - guess) ** 2).sum()),
         noisy=noisy,
         noise_std=std,

@@ -20,7 +20,7 @@ from skdpgen.privacy import (
 )
 from skdpgen.synthesizers.opening._context import Opening
 from skdpgen.synthesizers.opening._first_look import (
-    BLURRED,
+    BLURRED_STD,
     LOOK_SHARES,
     PIXEL_SHARES,
     by_column,
@@ -31,8 +31,8 @@ from skdpgen.synthesizers.opening._known_columns import CLASS_SHARE, Known
 from skdpgen.synthesizers.opening._public_rows import CHECK_SHARES, count_public
 from skdpgen.synthesizers.opening._unknown_columns import (
     COUNT_SHARE,
-    MOST_SHARE,
-    PLAUSIBLE,
+    MOST_FOR_DISCOVERY,
+    PLAUSIBLE_CODES,
     SECOND_PART,
     THIRD_PART,
     discovery_share,
@@ -179,7 +179,7 @@ def watched_share(opening: Opening, n_watched: int) -> float:
     share = ledger.remaining * share_for(structure, target_std, ledger, WATCHED_SHARES)
     delta = sensitivity(structure, ledger.budget.adjacency)
     std = ledger.noise_std(share=share, sensitivity=delta)
-    return share if std <= BLURRED * n_rows else 0.0
+    return share if std <= BLURRED_STD * n_rows else 0.0
 
 
 def keep_watched(
@@ -457,7 +457,7 @@ def _third_release(
         sizes = tuple(grid.n_cells for grid in grids.values())
         released = release(
             opening.rows.batches({}, asked=Asked(grids, words)),
-            {Key.OPEN: ClippedCounts(sizes, tuple(words), limit, PLAUSIBLE)},
+            {Key.OPEN: ClippedCounts(sizes, tuple(words), limit, PLAUSIBLE_CODES)},
             name=f"parts of {len(grids)} columns, words of {len(words)}",
             ledger=opening.ledger,
             share=share,
@@ -702,7 +702,7 @@ def least_left(known: Known, ledger: Ledger, n_rows: int) -> float:
     may_be_number = known.may_be_a_number or known.may_say_a_number
     unknown = (known.with_number() if may_be_number else known).unknown
     n_unknown, n_numbers, remaining = len(unknown), known.most_numbers, 1.0
-    first, bins, third = MOST_SHARE, BIN_SHARES[1], THIRD_SHARES[1]
+    first, bins, third = MOST_FOR_DISCOVERY, BIN_SHARES[1], THIRD_SHARES[1]
     if is_public:
         first = discovery_share(unknown, n_rows, ledger) if n_unknown else 0.0
         structure = OneHot(max(n_numbers, 1))

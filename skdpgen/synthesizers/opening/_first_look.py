@@ -77,18 +77,18 @@ def by_column(
 
 LOOK_SHARES = (0.001, 0.06)  # of mu², at least and at most
 LOOK_STD = 1 / 100  # of the rows: the noise that is aimed at
-BLURRED = 1 / 12  # of the rows: with more noise nothing is released, nor spent
-MOST = 0.9  # of the cells that are not missing decide the type of a column
+BLURRED_STD = 1 / 12  # of the rows: with more noise nothing is released, nor spent
+DECIDING_PART = 0.9  # of the cells that are not missing decides the type of a column
 ALL_DIFFERENT = 0.8  # different values a cell: more are identifiers, or free text
-FEW = 1 / 20  # different values a row: fewer may be codes
-SOME = 0.01  # of the cells begin with a zero: the digits are codes
-WORDS = 0.01  # of the cells are words: the column has words and numbers
+FEW_VALUES = 1 / 20  # different ones a row: fewer may be codes
+PADDED_PART = 0.01  # of the cells begin with a zero: the digits are codes
+WORDS_PART = 0.01  # of the cells are words: the column has words and numbers
 MANY_WORDS = 0.15  # of the cells are words among few different numbers: these are codes
 ONE_DIGIT, FEW_CODES = 0.5, 100  # of the numbers are one digit, in at most 100 values
-MIXED = 0.2  # of the cells are numbers: with words they make a mixed column
-SURE = 2.0  # noise stds
-SURER = 3.0  # the same where a mistake would make a column of numbers one of names
-SEEN = 5.0  # least count of a type in noise stds: noise alone never decides a type
+NUMBERS_PART = 0.2  # of the cells are numbers: with words they make a mixed column
+SURE_STDS = 2.0
+SURER_STDS = 3.0  # where a mistake would make a column of numbers one of names
+SEEN_TYPE = 5.0  # least count of a type in noise stds: noise alone never decides it
 SEEN_FORMS = 8.0  # the same of times and numbers, the likeliest of many sums of cells
 SEEN_BESIDE = 15.0  # the same in mixed columns: words alone must not seem mixed
 SEEN_LABELS = 3.7  # the same of labels, which make codes of numbers
@@ -182,7 +182,7 @@ def release_text_types(
     share = share_for(structure, n_rows * LOOK_STD, ledger, limits)
     delta = sensitivity(structure, ledger.budget.adjacency)
     std = ledger.noise_std(share=share, sensitivity=delta)
-    if not names or std > BLURRED * n_rows:
+    if not names or std > BLURRED_STD * n_rows:
         return unknown
     grids: dict[Any, Any] = {name: TextKinds() for name in names}
     counted = DistinctCounts(names, n_rows)
@@ -238,7 +238,7 @@ def target_says_numbers(
     share = share_for(structure, n_rows * LOOK_STD, ledger, LOOK_SHARES)
     delta = sensitivity(structure, ledger.budget.adjacency)
     std = ledger.noise_std(share=share, sensitivity=delta)
-    if std > BLURRED * n_rows:
+    if std > BLURRED_STD * n_rows:
         return None
     released = release(
         rows.batches({TARGET: grid}),
@@ -249,11 +249,11 @@ def target_says_numbers(
     )
     counts = by_column(released, {TARGET: grid})[TARGET]
     present = n_rows - counts[Says.NOTHING]
-    noise = SURE * std
-    enough = max(0.5 * present + noise, SEEN * std)
-    is_padded = counts[Says.PADDED] >= SOME * present + SURER * std
+    noise = SURE_STDS * std
+    enough = max(0.5 * present + noise, SEEN_TYPE * std)
+    is_padded = counts[Says.PADDED] >= PADDED_PART * present + SURER_STDS * std
     if not is_given:
-        enough = math.inf if is_padded else max(MOST * present - noise, enough)
+        enough = math.inf if is_padded else max(DECIDING_PART * present - noise, enough)
     numbers, n_objects = (
         numbers_of(counts[NUMBERS_FROM:], std),
         counts[Says.NUMBER_ITSELF],
@@ -277,12 +277,14 @@ def with_text_type(
     """
     distinct, distinct_noise = estimate
     present = n_rows - counts[Says.NOTHING]
-    noise = SURE * std
-    enough = max(MOST * present - noise, 0.5 * present + noise, SEEN * std)
-    mixed_threshold = max(MIXED * present, SEEN_BESIDE * std)
+    noise = SURE_STDS * std
+    enough = max(
+        DECIDING_PART * present - noise, 0.5 * present + noise, SEEN_TYPE * std
+    )
+    mixed_threshold = max(NUMBERS_PART * present, SEEN_BESIDE * std)
     sure_threshold = max(enough, SEEN_FORMS * std)
     n_words = counts[Says.WORD] + counts[Says.LABEL] + counts[Says.CODE]
-    has_words = n_words > WORDS * present + SURER * std
+    has_words = n_words > WORDS_PART * present + SURER_STDS * std
     remaining = replace(
         unknown, texts=tuple(text for text in unknown.texts if text != name)
     )
@@ -320,7 +322,7 @@ def with_text_type(
         remaining = replace(
             remaining, written={**unknown.written, name: _written(numbers)}
         )
-        if numbers.n_pointed > MOST * numbers.n_read:
+        if numbers.n_pointed > DECIDING_PART * numbers.n_read:
             remaining = replace(remaining, pointed=(*unknown.pointed, name))
         return replace(
             remaining,
@@ -329,7 +331,9 @@ def with_text_type(
         )
     if counts[Says.TRUTH] > enough:
         return replace(remaining, truths=(*unknown.truths, name))
-    all_different = max(ALL_DIFFERENT * present, 0.5 * present + SURE * distinct_noise)
+    all_different = max(
+        ALL_DIFFERENT * present, 0.5 * present + SURE_STDS * distinct_noise
+    )
     if distinct > max(all_different, SEEN_VALUES * distinct_noise):
         return replace(remaining, identifiers=(*unknown.identifiers, name))
     return unknown
@@ -339,11 +343,13 @@ def _times(
     counts: Floats, std: float, present: float
 ) -> tuple[str | None, float, float]:
     """Return the form of times, the number of cells in it, and the number of times."""
-    least = SOME * present + 3 * SURE * std  # one cell of noise may seem certain
+    least = (
+        PADDED_PART * present + 3 * SURE_STDS * std
+    )  # one cell of noise may seem certain
     iso_form, n_iso = chosen_iso_form(
         counts[ISO:NUMBERS_FROM], counts[Says.TIME], std, least
     )
-    form, n_dates = chosen_form(counts[DATES:ISO], std, SURE * std)
+    form, n_dates = chosen_form(counts[DATES:ISO], std, SURE_STDS * std)
     n_all = max(n_iso, 0.0) + n_dates
     return (iso_form, n_iso, n_all) if n_iso > n_dates else (form, n_dates, n_all)
 
@@ -364,16 +370,16 @@ def _are_codes(
     distinct, distinct_noise = estimate
 
     def exceed_noise(n_cells: float, share: float) -> bool:
-        return bool(n_cells >= share * present + SURER * std)
+        return bool(n_cells >= share * present + SURER_STDS * std)
 
     n_words = counts[Says.WORD] + counts[Says.LABEL]
-    are_few = distinct <= FEW * present + SURE * distinct_noise
+    are_few = distinct <= FEW_VALUES * present + SURE_STDS * distinct_noise
     are_digits = numbers.n_digits > ONE_DIGIT * numbers.n_read
-    are_digits &= distinct <= FEW_CODES + SURER * distinct_noise
+    are_digits &= distinct <= FEW_CODES + SURER_STDS * distinct_noise
     are_digits &= numbers.form == NumberForm()  # codes have no unit
     return (
-        exceed_noise(counts[Says.PADDED], SOME)
-        or counts[Says.LABEL] >= max(SOME * present, SEEN_LABELS * std)
+        exceed_noise(counts[Says.PADDED], PADDED_PART)
+        or counts[Says.LABEL] >= max(PADDED_PART * present, SEEN_LABELS * std)
         or (are_few and n_words >= MANY_WORDS * present)
         or are_digits
     )
@@ -394,7 +400,7 @@ WANTED_STD = 1 / 80  # of the rows: 4 such are between all rows and 95 % of them
 # Of the rows: the noise at which all of them are not distinguishable from 90 %.
 BLURRED_COUNT = 1 / 30
 NEARLY_ALL = 0.95  # of the rows that hold a number have one of their own
-MANY = 0.90  # of them: a column with fewer must not be named
+NAMED_PART = 0.90  # of them: a column with fewer must not be named
 ADVICE = (
     "{}: nearly every row has a number of its own. If these are identifiers, "
     "synthetic rows may carry those of real people: describe it as Regenerate() or "
@@ -496,8 +502,12 @@ def _nearly_all(
     >>> _nearly_all(980.0, 33.0, 1000.0, 0.0)  # too noisy to tell from 90 %
     False
     """
-    noise = math.hypot(distinct_noise, MANY * present_noise)
-    least = max(NEARLY_ALL * present, MANY * present + SURER * noise, SEEN * noise)
+    noise = math.hypot(distinct_noise, NAMED_PART * present_noise)
+    least = max(
+        NEARLY_ALL * present,
+        NAMED_PART * present + SURER_STDS * noise,
+        SEEN_TYPE * noise,
+    )
     return distinct > least
 
 
@@ -533,7 +543,7 @@ def release_pixel_range(rows: Rows, ledger: Ledger, n_rows: float) -> dict[str, 
     share = pixel_share(n_rows, ledger)
     delta = sensitivity(structure, ledger.budget.adjacency)
     std = ledger.noise_std(share=share, sensitivity=delta)
-    if not rows.are_here or std > BLURRED * n_rows:
+    if not rows.are_here or std > BLURRED_STD * n_rows:
         return {}
     released = release(
         rows.batches({}).through(_as_codes),

@@ -58,10 +58,10 @@ from skdpgen.utils import (
 # Class labels: public, or released above a threshold that no single row passes.
 
 CLASS_SHARE = 0.05  # of mu²
-MOST = 0.7  # of the rows have a released label, if integers are classes
-SOME, NEARLY_ALL = 10, 0.95  # more labels than that, and what they carry
+LABELLED_PART = 0.7  # of the rows have a released label, if integers are classes
+FEW_LABELS, NEARLY_ALL = 10, 0.95  # more labels than that, and what they carry
 MAX_CLASSES = 10_000
-ROUNDING = 1e-6  # that the sum of shares may be wrong by
+SHARES_ROUNDING = 1e-6  # that their sum may be wrong by
 
 
 def n_classes_of(labels: Cells | None) -> int:
@@ -135,7 +135,7 @@ def are_classes(label_counts: Mapping[str, float], n_rows: float) -> bool:
     >>> are_classes({"0": 60.0, "1": 35.0}, 100), are_classes({"7": 10.0}, 100)
     (True, False)
     """
-    fraction = MOST if len(label_counts) <= SOME else NEARLY_ALL
+    fraction = LABELLED_PART if len(label_counts) <= FEW_LABELS else NEARLY_ALL
     return sum(label_counts.values()) > fraction * n_rows
 
 
@@ -179,7 +179,7 @@ def shares_of(
         problem = (
             f"Got {class_distribution!r}, with a share that is not a number from 0 to 1"
         )
-    elif abs(math.fsum(class_distribution.values()) - 1.0) > ROUNDING:
+    elif abs(math.fsum(class_distribution.values()) - 1.0) > SHARES_ROUNDING:
         total = math.fsum(class_distribution.values())
         problem = f"Got {class_distribution!r}, which sums to {total:.6g}"
     else:
@@ -206,7 +206,7 @@ def sorted_unique(values: Iterable[Any]) -> tuple[Any, ...]:
 
 def _is_share(share: Any) -> bool:
     is_number = isinstance(share, Real) and not isinstance(share, bool | np.bool_)
-    return is_number and 0 <= float(share) <= 1 + ROUNDING
+    return is_number and 0 <= float(share) <= 1 + SHARES_ROUNDING
 
 
 def _checked_classes(

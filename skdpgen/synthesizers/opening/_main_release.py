@@ -36,9 +36,10 @@ from skdpgen.utils import (
 # "other" of their column, so models are not affected; when rows are written, "other"
 # is divided among them.
 
-FEWEST = 0.005  # of the rows without a name: fewer are not worth a count
-MANY, HEAVY = 0.03, math.sqrt(3)  # of the rows, at least: then words weigh this much
-BORDER = 2.0  # noise stds above the least count: noise helped some of these
+UNNAMED_PART = 0.005  # of the rows without a name: fewer are not worth a count
+# Words of more than this part of the rows have this weight.
+WORDS_PART, WORDS_WEIGHT = 0.03, math.sqrt(3)
+BORDER_STDS = 2.0  # above the least count: noise helped some of these
 
 
 @saved("late_words")
@@ -70,7 +71,7 @@ class LateWords:
         What clipping may hide counts as four of them.
         """
         least = min(self.rows, default=0.0)
-        n_helped = sum(rows < least + BORDER * self.noise for rows in self.rows)
+        n_helped = sum(rows < least + BORDER_STDS * self.noise for rows in self.rows)
         noise = self.noise * (math.sqrt(len(self.words)) + n_helped)
         hidden = sum(self.rows) * (math.sqrt(self.n_columns) - 1.0)
         return math.hypot(noise, hidden / 4.0)
@@ -148,8 +149,8 @@ def release_columns(
         Key.COLUMNS: class_histograms(cells, scales, is_pooled=is_pooled)
     }
     words, expected = _unnamed_words(opening, cells)
-    are_many = any(least > MANY for _, least in expected.values())
-    weight = HEAVY if are_many else 1.0
+    are_many = any(least > WORDS_PART for _, least in expected.values())
+    weight = WORDS_WEIGHT if are_many else 1.0
     weight *= 1.0 if scales is None else 1.0 / math.sqrt(len(sizes))
     if words:
         blocks[Key.OPEN] = ClippedCounts((), tuple(words), 1.0)
@@ -303,7 +304,7 @@ def _unnamed_words(
         named = sum(counts.values())
         n_unnamed = facts.n_rows - named - unknown.not_words.get(name, 0.0)
         noise = std * math.sqrt(len(counts) + 1)
-        if n_unnamed + noise > FEWEST * facts.n_rows:
+        if n_unnamed + noise > UNNAMED_PART * facts.n_rows:
             categories = tuple(map(str, column.categories or ()))
             open_columns[name] = open_words(unknown, name, categories)
             likely, least = (
@@ -317,7 +318,7 @@ def _unnamed_words(
 # ----------------------------------------------------------------------------
 # The share of each histogram in a joint release.
 
-POWER = 0.5
+SIZE_POWER = 0.5
 
 
 def cell_scales(
@@ -335,7 +336,7 @@ def cell_scales(
     >>> [round(scale, 2) for scale in cell_scales([2, 32])]
     [0.45, 0.89]
     """
-    squares = np.asarray(sizes, dtype=float) ** POWER
+    squares = np.asarray(sizes, dtype=float) ** SIZE_POWER
     if weights is not None:
         squares *= np.sqrt(weights)
     return tuple(map(shortened, np.sqrt(squares / squares.sum()).tolist()))

@@ -44,8 +44,8 @@ from skdpgen.utils import (
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
-MOST = 10_000_000  # counts of pairs that are kept by class; more are pooled
-NUMBERS = (Kind.FLOAT, Kind.INTEGER)
+MOST_COUNTS_BY_CLASS = 10_000_000  # of pairs; more are pooled
+NUMBER_KINDS = (Kind.FLOAT, Kind.INTEGER)
 
 
 @saved("public.counts")
@@ -169,7 +169,7 @@ def count_public_pairs(
         return None
     n_classes = len(next(iter(tables.columns.values()))) if by_class else 1
     ends = np.cumsum([0, *(column_groups.n_groups for column_groups in groups)])
-    if n_classes * ends[-1] ** 2 > MOST:
+    if n_classes * ends[-1] ** 2 > MOST_COUNTS_BY_CLASS:
         n_classes = 1
     counts = np.zeros((n_classes, ends[-1], ends[-1]), dtype=np.float32)
     for codes, label_codes in public.codes(cells, labels):
@@ -209,7 +209,7 @@ def _check_labels(rows: Rows, private: Rows, known: Known) -> None:
     if rows.target_layout is None or private.target_layout is None:
         return
     kinds = {rows.target_layout.kinds[0], private.target_layout.kinds[0]}
-    if len(kinds) > 1 and not kinds <= set(NUMBERS):
+    if len(kinds) > 1 and not kinds <= set(NUMBER_KINDS):
         raise ValueError(
             "Labels of public_data must be of the kind of y, "
             f"{private.target_layout.kinds[0].value}. Got "
@@ -234,7 +234,7 @@ def _check_kinds(public: Layout, private: Layout) -> None:
         if name not in public_kinds:
             continue
         if public_kinds[name] is not kind and not {public_kinds[name], kind} <= set(
-            NUMBERS
+            NUMBER_KINDS
         ):
             raise ValueError(
                 f"Column {name!r} of public_data must be of the kind that it has in X, "
@@ -247,7 +247,8 @@ def _check_kinds(public: Layout, private: Layout) -> None:
 
 CHECK_SHARES = (0.01, 0.05)  # of mu², at least and at most
 CHECK_STD = 1 / 50  # of the rows: the noise that is good enough
-OUTSIDE, SURE = 0.05, 1.5  # of the rows, and noise stds: more contradict public rows
+# Of the rows, and noise stds: more contradict public rows.
+OUTSIDE_PART, SURE_STDS = 0.05, 1.5
 MOST_CATEGORIES = 512  # the most frequent; more are other
 
 
@@ -330,7 +331,7 @@ def accepted_columns(
         share=share,
     )
     std = released.noise_std[Key.COLUMNS]
-    limit = OUTSIDE * n_rows + SURE * std
+    limit = OUTSIDE_PART * n_rows + SURE_STDS * std
     counts = by_column(released, grids)
     return {
         name: column for name, column in columns.items() if counts[name][1] <= limit

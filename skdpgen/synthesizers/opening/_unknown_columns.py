@@ -96,14 +96,14 @@ def sum_first_pass(rows: Rows, known: Known, *, is_size_public: bool) -> None:
 
 LEFT_OUT = (Drop, Regenerate)
 COUNT_SHARE = 0.01  # add/remove only: how many rows there are
-OF_NUMBERS = 0.2  # of LOOK_SHARES[1]; the noise of text grows by 12 % at most
-SHARES, MOST_SHARE = (0.05, 0.20), 0.45  # of mu², for all of discovery
+NUMBERS_SHARE = 0.2  # of LOOK_SHARES[1]; the noise of text grows by 12 % at most
+DISCOVERY_SHARES, MOST_FOR_DISCOVERY = (0.05, 0.20), 0.45  # of mu²
 GROWTH = 0.4  # of the share that would make the noise good, to the power of a third
 GOOD_STD, POOR_STD = 1 / 200, 1 / 64  # of the rows: the noise of a count
 FIRST_PART, SECOND_PART, THIRD_PART = 0.3, 0.25, 0.45  # of that share
 DIGITS_WEIGHT = 0.5
-CERTAIN = 4.5  # noise stds at which a value exceeds the noise for certain
-PLAUSIBLE = plausible_codes()
+CERTAIN_STDS = 4.5  # at which a value exceeds the noise for certain
+PLAUSIBLE_CODES = plausible_codes()
 
 ROWS_COUNTED = "number of rows"  # its line in the certificate
 
@@ -147,7 +147,7 @@ def discover_columns(
     if len(unknown):
         check_feasible(unknown, n_rows, ledger)
         budget_before = ledger.remaining
-        share_of_numbers = OF_NUMBERS * LOOK_SHARES[1]
+        share_of_numbers = NUMBERS_SHARE * LOOK_SHARES[1]
         if not can_be_counted(whole_numbers, ledger, n_rows, share_of_numbers):
             share_of_numbers = 0.0
         most_share_of_text = LOOK_SHARES[1] - share_of_numbers
@@ -226,7 +226,7 @@ def _release_columns(
     if digits:
         blocks[Key.DIGITS] = Histograms(tuple(g.n_cells for g in digits.values()))
     if with_words:
-        blocks[Key.TOKENS] = Selections(with_words, PLAUSIBLE)
+        blocks[Key.TOKENS] = Selections(with_words, PLAUSIBLE_CODES)
     released = release(
         rows.batches(grids, tokens=with_words, digits=digits),
         blocks,
@@ -342,8 +342,10 @@ def discovery_share(unknown: Unknown, n_rows: float, ledger: Ledger) -> float:
     """
     structure = OneHot(max(len(unknown.numbers) + len(unknown.texts), 1))
     needed = share_for(structure, n_rows * GOOD_STD, ledger, (0.0, 1.0))
-    share = min(max(GROWTH * needed ** (1 / 3), SHARES[0]), SHARES[1])
-    poor = share_for(structure, n_rows * POOR_STD, ledger, (0.0, MOST_SHARE))
+    share = min(
+        max(GROWTH * needed ** (1 / 3), DISCOVERY_SHARES[0]), DISCOVERY_SHARES[1]
+    )
+    poor = share_for(structure, n_rows * POOR_STD, ledger, (0.0, MOST_FOR_DISCOVERY))
     return max(share, poor)
 
 
@@ -353,7 +355,7 @@ def check_feasible(unknown: Unknown, n_rows: float, ledger: Ledger) -> None:
         return
     share = discovery_share(unknown, n_rows, ledger)
     delta = sensitivity(OneHot(len(unknown)), ledger.budget.adjacency)
-    needed = CERTAIN * ledger.noise_std(share=share, sensitivity=delta)
+    needed = CERTAIN_STDS * ledger.noise_std(share=share, sensitivity=delta)
     if needed > n_rows / 2:
         is_public = ledger.budget.adjacency is Adjacency.REPLACE
         about = "" if is_public else "about "  # a noisy number

@@ -10,8 +10,8 @@ from skdpgen.privacy import Ledger, OneHot, sensitivity
 
 K = TypeVar("K")
 
-FEWEST, MOST = 4, 12  # groups of a column in pairs
-SINGLE = 64  # least number of rows, in noise stds of a single column
+FEWEST_GROUPS, MOST_GROUPS = 4, 12  # of a column in pairs
+LEAST_ROWS_STDS = 64  # least number of rows, in noise stds of a single column
 NOISE_OF_CELL = 3.0  # least rows of a cell of an even pair, in noise stds
 MAX_PAIRS = 20_000
 MAX_WIDTH = 4_000  # groups of all columns together
@@ -19,7 +19,7 @@ PUBLIC_WIDTH = 500  # the same if public rows are counted for all pairs
 TRIAL_WIDTH = 1_000  # the same if all pairs come from public rows, without noise
 TRUST_PAIRS = 30  # pairs that test whether public rows are right
 NOISE_OF_FINE = 0.1  # most noise of a fine table, in energies of its relation
-KEPT = 0.3  # part of the noise variance that remains after smoothing
+NOISE_KEPT = 0.3  # part of the noise variance that remains after smoothing
 
 
 def nearest_pairs(n_columns: int, n_pairs: int) -> tuple[tuple[int, int], ...]:
@@ -55,10 +55,12 @@ def affordable_pairs(
     if not 0 < 1 - pair_budget < 1:  # rounding leaves nothing to split
         return 0
     column_noise, pair_noise = _noises(ledger, n_columns, pair_budget)
-    if n_rows < SINGLE * column_noise:
+    if n_rows < LEAST_ROWS_STDS * column_noise:
         return 0
     limit = (
-        n_rows / (NOISE_OF_CELL * FEWEST**2 * pair_noise) if pair_noise else math.inf
+        n_rows / (NOISE_OF_CELL * FEWEST_GROUPS**2 * pair_noise)
+        if pair_noise
+        else math.inf
     )
     n_pairs = n_columns * (n_columns - 1) // 2
     n_pairs = int(min(n_pairs, MAX_PAIRS, limit**2))
@@ -69,9 +71,9 @@ def rows_for_pairs(ledger: Ledger, n_columns: int, pair_budget: float) -> float:
     """Return about how many rows :func:`affordable_pairs` needs for any pair."""
     column_noise, pair_noise = _noises(ledger, n_columns, pair_budget)
     for_pairs = (
-        NOISE_OF_CELL * FEWEST**2 * pair_noise * math.sqrt(max(n_columns - 1, 1))
+        NOISE_OF_CELL * FEWEST_GROUPS**2 * pair_noise * math.sqrt(max(n_columns - 1, 1))
     )
-    return max(SINGLE * column_noise, for_pairs)
+    return max(LEAST_ROWS_STDS * column_noise, for_pairs)
 
 
 def _noises(ledger: Ledger, n_columns: int, pair_budget: float) -> tuple[float, float]:
@@ -93,8 +95,8 @@ def pair_groups(
     """Return how many groups a column has in pairs: the most that the noise permits."""
     delta = sensitivity(OneHot(n_pairs), ledger.budget.adjacency)
     noise = ledger.noise_std(share=share, sensitivity=delta)
-    groups = math.sqrt(n_rows / (NOISE_OF_CELL * noise)) if noise else MOST
-    return int(max(min(groups, MOST, MAX_WIDTH / n_columns), 2))
+    groups = math.sqrt(n_rows / (NOISE_OF_CELL * noise)) if noise else MOST_GROUPS
+    return int(max(min(groups, MOST_GROUPS, MAX_WIDTH / n_columns), 2))
 
 
 def widest_groups(n_columns: int, *, is_trial: bool = False) -> int:
@@ -106,7 +108,7 @@ def widest_groups(n_columns: int, *, is_trial: bool = False) -> int:
     (12, 5, 10)
     """
     width = TRIAL_WIDTH if is_trial else PUBLIC_WIDTH
-    return int(max(min(MOST, width / n_columns), 2))
+    return int(max(min(MOST_GROUPS, width / n_columns), 2))
 
 
 class ExpectsPairs(Protocol):
@@ -150,7 +152,7 @@ def worth_measuring(
     cells = np.cumsum([widths[pair] for pair in order])
     number = np.arange(1, len(order) + 1)
     lost_energy = strength.sum() - np.cumsum(strength)
-    noise = KEPT * unit_variance * number * cells
+    noise = NOISE_KEPT * unit_variance * number * cells
     return tuple(order[: int(np.argmin(lost_energy + noise)) + 1])
 
 
@@ -179,7 +181,7 @@ def worth_refining(
     >>> worth_refining(energies, cells, 0.1)
     {'ab'}
     """
-    variance = KEPT * unit_variance * len(energies)
+    variance = NOISE_KEPT * unit_variance * len(energies)
     return {
         pair
         for pair, energy in energies.items()

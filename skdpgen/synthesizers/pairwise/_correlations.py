@@ -34,13 +34,13 @@ from skdpgen.training import (
 # by more than noise.
 
 Floats = NDArray[np.float64]
-SHARES = (0.04, 0.2)  # least and largest fraction of the budget of pairs
+PRODUCT_SHARES = (0.04, 0.2)  # least and largest fraction of the budget of pairs
 FEWEST_CELLS = 5  # of a column that takes part
 LEAST_SPREAD = 0.95  # of its scores: below, most rows share a few of its cells
-KEPT = 0.5, 1.0  # part of squared norms that clipping leaves, relative to drawn rows
+UNCLIPPED_PART = 0.5, 1.0  # of squared norms, relative to drawn rows: least and largest
 STRONGEST = 0.995  # correlation on Fisher's scale
 N_ROUNDS = 3  # in which rows are moved
-DRAWN, FEWEST_DRAWN = 40_000, 200  # rows that the mixture's products are taken of
+ROWS_DRAWN, FEWEST_ROWS_DRAWN = 40_000, 200  # the mixture's products are taken of them
 
 
 def measure_products(
@@ -65,7 +65,7 @@ def measure_products(
         if spread >= LEAST_SPREAD
     }
     n_rows = opening.facts.n_rows
-    share = products_share(opening.ledger, n_rows, len(used), SHARES)
+    share = products_share(opening.ledger, n_rows, len(used), PRODUCT_SHARES)
     if not share:
         return None
     n_classes = len(columns.totals)
@@ -97,7 +97,7 @@ def coupling_of(
     """
     known, names = mixture.known, products.names
     totals = np.maximum(known.totals, 0.0)
-    n_drawn = max(DRAWN // len(totals), FEWEST_DRAWN)
+    n_drawn = max(ROWS_DRAWN // len(totals), FEWEST_ROWS_DRAWN)
     sizes = {name: cells[name].n_known for name in names}
     labels = np.repeat(np.arange(len(totals)), n_drawn)
     everyone = mixture.draw(labels, {}, rng=rng)
@@ -156,7 +156,7 @@ def _wanted(
     noisy = (products.values + products.values.transpose(0, 2, 1)) / 2
     std = products.noise_std / math.sqrt(2)  # of the mean of two entries
     traces = np.array([np.trace(sums.sum(axis=0)) for sums in (own, noisy)])
-    kept = float(np.clip(traces[1] / traces[0], *KEPT))
+    kept = float(np.clip(traces[1] / traces[0], *UNCLIPPED_PART))
     noisy, std = noisy / kept, std / kept
 
     def fisher(correlations: Floats) -> Floats:

@@ -19,7 +19,7 @@ from skdpgen.utils import Key
 # Without a target, rows are counted by the heaviest column of the focus as they would
 # be by class. With a target they are counted by it, and a focus only weighs pairs.
 
-LISTED = 4.0  # weight of errors of a column that is listed; others have 1
+LISTED_WEIGHT = 4.0  # of errors of a column that is listed; others have 1
 MOST_CELLS = 32  # of a column by which rows are counted
 FOR_PAIRS = 0.5  # part of the budget of pairs that is left; columns by group get more
 
@@ -48,7 +48,7 @@ def focus_weights(
             f"{', '.join(unknown)} instead."
         )
     is_weighted = isinstance(focus, Mapping)
-    weights = dict(focus) if is_weighted else dict.fromkeys(focus, LISTED)
+    weights = dict(focus) if is_weighted else dict.fromkeys(focus, LISTED_WEIGHT)
     for name, weight in weights.items():
         is_number = isinstance(weight, Real) and not isinstance(weight, bool)
         if not is_number or not 0 < weight < math.inf:

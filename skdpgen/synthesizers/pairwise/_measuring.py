@@ -41,7 +41,7 @@ from skdpgen.synthesizers.pairwise._focus import (
     with_stratum,
 )
 from skdpgen.synthesizers.pairwise._pair_model import (
-    HALVES,
+    FIRST_PARTS,
     PairModel,
     affordable_parts,
     part_energies,
@@ -66,7 +66,7 @@ from skdpgen.synthesizers.pairwise._parities import (
     plan_parities,
 )
 from skdpgen.synthesizers.pairwise._two_levels import (
-    FINE,
+    FINE_SHARE,
     groups_by_class,
     measure_two_levels,
 )
@@ -116,7 +116,7 @@ class MeasuredPairs(Measured):
 # Columns by class, then two releases of pairs: all coarsely, then the strongest.
 
 FIRST_ROUND = 0.25  # of the budget of pairs
-WORTH = 0.1  # of the remaining budget; with less, columns are not counted again
+WORTHWHILE_SHARE = 0.1  # of the remaining budget; with less, nothing is counted again
 FOR_TRUST = 0.05  # budget fraction of pairs that only test public rows
 BY_CLASS = 32  # with at most this many classes, pairs are counted by class or by parts
 
@@ -140,7 +140,7 @@ def pair_share(opening: Opening, n_pairs: int, pair_budget: float) -> float:
 
 def share_of_cells(n_pairs: int, for_pairs: float) -> float:
     """Return about which part of the budget counts single cells of all rows."""
-    return (1.0 - for_pairs) * (FINE if n_pairs else 1.0)
+    return (1.0 - for_pairs) * (FINE_SHARE if n_pairs else 1.0)
 
 
 def measure_columns(
@@ -313,7 +313,7 @@ def measure_pairs(
     if n_pairs:
         opening.step("all pairs")
         halves = by_class and is_number
-        parts = parts_of_target(denoised, task, HALVES) if halves else None
+        parts = parts_of_target(denoised, task, FIRST_PARTS) if halves else None
         first = count(
             pairs, by_class=False, share=FIRST_ROUND, levels=levels, of_class=parts
         )
@@ -321,7 +321,7 @@ def measure_pairs(
         opening.measured = replace(opening.measured, pair_releases=rounds)
         model = PairModel(denoised, groups, [first], public=public, are_bins=is_number)
         share = model.explained()
-        if share > WORTH:
+        if share > WORTHWHILE_SHARE:
             measure_columns_again(opening, cells, labels, share=share)
         # energies of parts of a number have less noise than parities of classes
         class_energies = (

@@ -16,20 +16,20 @@ from skdpgen.tables import Cells, each_cell
 from skdpgen.training import ClassConditional, PairTarget, fit_mixture
 
 Floats = NDArray[np.float64]
-LEAST, USUAL = 400, 2_000  # components of all classes together
-ENTRIES = 1_200_000  # probabilities of groups in all of them, from which they are fewer
-FEW, FEWEST = 60, 8  # components of a class, of many and of very many classes
-OF_BIN = 200  # components of a bin of a number
-MOST = 20_000  # components of all classes together, if they are very many
-STEPS = 200, 600  # least and most training steps
+LEAST_COMPONENTS, USUAL_COMPONENTS = 400, 2_000  # of all classes together
+MOST_ENTRIES = 1_200_000  # probabilities of groups in all of them; then they are fewer
+FEW_OF_CLASS, FEWEST_OF_CLASS = 60, 8  # components, of many and of very many classes
+COMPONENTS_OF_BIN = 200  # of a number
+MOST_COMPONENTS = 20_000  # of all classes together, if they are very many
+STEP_LIMITS = 200, 600  # least and most training steps
 # Noise of the last release, in energies of relations, from which the fewest steps are
 # enough: longer training would fit the noise.
-NOISY = 0.05
+NOISY_RELEASE = 0.05
 # How fast a class modifies components. What the bins of a number have of their own is
 # smoothed along the number, so little of it is noise; groups of a focus have their own
 # columns, each with many rows. Classes of a target may be rare.
-OF_BINS, OF_CLASSES = 0.3, 0.1
-FASTER = 3.0  # steps, but for classes of a target, whose scores would suffer
+RATE_OF_BINS, RATE_OF_CLASSES = 0.3, 0.1
+SPEEDUP = 3.0  # of steps, but for classes of a target, whose scores would suffer
 
 
 def usual_rates(task: str | None, n_classes: int) -> dict[str, float]:
@@ -43,8 +43,8 @@ def usual_rates(task: str | None, n_classes: int) -> dict[str, float]:
     {'own_rate': 0.3, 'speedup': 3.0}
     """
     if task == "classification" or n_classes == 1:
-        return {"own_rate": OF_CLASSES, "speedup": 1.0}
-    return {"own_rate": OF_BINS, "speedup": FASTER}
+        return {"own_rate": RATE_OF_CLASSES, "speedup": 1.0}
+    return {"own_rate": RATE_OF_BINS, "speedup": SPEEDUP}
 
 
 def usual_components(n_classes: int, width: int, *, are_bins: bool = False) -> int:
@@ -62,9 +62,9 @@ def usual_components(n_classes: int, width: int, *, are_bins: bool = False) -> i
     >>> usual_components(2, 4_000), usual_components(20, 400, are_bins=True)
     (200, 200)
     """
-    of_all = min(max(ENTRIES // width, LEAST), USUAL)
-    usual = OF_BIN if are_bins else max(of_all // n_classes, FEW)
-    return max(min(usual, MOST // n_classes), FEWEST)
+    of_all = min(max(MOST_ENTRIES // width, LEAST_COMPONENTS), USUAL_COMPONENTS)
+    usual = COMPONENTS_OF_BIN if are_bins else max(of_all // n_classes, FEW_OF_CLASS)
+    return max(min(usual, MOST_COMPONENTS // n_classes), FEWEST_OF_CLASS)
 
 
 def usual_steps(noise: float, energy: float) -> int:
@@ -82,10 +82,12 @@ def usual_steps(noise: float, energy: float) -> int:
     >>> usual_steps(0.1, 1.0), usual_steps(0.0125, 1.0), usual_steps(0.0, 1.0)
     (200, 400, 600)
     """
-    least, most = STEPS
+    least, most = STEP_LIMITS
     if not noise:
         return most
-    return round(least * min(max(math.sqrt(NOISY * energy / noise), 1.0), most / least))
+    return round(
+        least * min(max(math.sqrt(NOISY_RELEASE * energy / noise), 1.0), most / least)
+    )
 
 
 def mixture_of_columns(
@@ -172,12 +174,15 @@ def _with_parities(
     lacking = parities.target(tables, sizes, totals, trained)
     if lacking is None:
         return tables, losses
-    if training["own_rate"] > OF_CLASSES:
+    if training["own_rate"] > RATE_OF_CLASSES:
         fewer = {**training, "max_iter": training["max_iter"] // 2}
         tables, more = fit_mixture(
             target, sizes, parities=lacking, begin=tables, **fewer
         )
         if parities.target(tables, sizes, totals, trained) is None:
             return tables, losses + more
-    anew = {**training, "own_rate": OF_CLASSES}  # signs are of each class: keep them
+    anew = {
+        **training,
+        "own_rate": RATE_OF_CLASSES,
+    }  # signs are of each class: keep them
     return fit_mixture(target, sizes, parities=lacking, **anew)

@@ -47,8 +47,8 @@ from skdpgen.utils import on_one_thread
 
 Floats = NDArray[np.float64]
 PairOfClass = tuple[int, int, int]  # two columns, and a class or bin
-HALVES = 2  # parts in the first release
-FEWEST = 3  # parts in the second
+FIRST_PARTS = 2  # of a target, by which all pairs are first counted
+FEWEST_PARTS = 3  # by which some pairs are counted again
 ROWS_OF_CELL = 15.0  # least rows of a cell on average, however small the noise is
 
 
@@ -109,7 +109,7 @@ def affordable_parts(ledger: Ledger, n_rows: float, widths: list[int]) -> int:
     delta = sensitivity(OneHot(1), ledger.budget.adjacency)
     unit = ledger.noise_std(share=ledger.remaining, sensitivity=delta)
     least = max(unit * math.sqrt(len(widths)), ROWS_OF_CELL)
-    return max(int(n_rows / (least * float(np.mean(widths)))), FEWEST)
+    return max(int(n_rows / (least * float(np.mean(widths)))), FEWEST_PARTS)
 
 
 def part_deviations(
@@ -168,7 +168,7 @@ def class_deviations(model: "PairModel") -> dict[PairOfClass, Floats]:
 # Estimates of pairs of columns, from releases and public rows.
 
 MOST_PUBLIC = 5_000  # pairs that are taken from public rows
-BELIEVED = 0.5  # least trust in public relations that private pairs only tested
+BELIEVED_TRUST = 0.5  # least, in public relations that private pairs only tested
 Estimate = tuple[Floats, float]  # an excess, and the variance of its noise
 UNCOUNTED = 1e30  # a variance for the infinite one of cells that were not counted
 K = TypeVar("K", Pair, PairOfClass)
@@ -492,7 +492,7 @@ class PairModel:
     def is_believed(self) -> bool:
         """Whether there are relations: measured, or public ones that are trusted."""
         is_trial = all(pair_release.is_trial for pair_release in self.measured)
-        return not is_trial or self.commons()[1] > BELIEVED
+        return not is_trial or self.commons()[1] > BELIEVED_TRUST
 
     def explained(self) -> float:
         """Return the part of the estimated relations that public rows predicted."""

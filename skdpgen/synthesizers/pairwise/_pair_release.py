@@ -31,8 +31,8 @@ from skdpgen.utils import (
 # ----------------------------------------------------------------------------
 # Resolution of a pair: a column of few cells lets the other have more groups.
 
-FINEST = 24  # groups of a column in any pair
-WIDTH = 600  # groups of all columns together, if finer than the given number
+MOST_GROUPS = 24  # of a column in any pair
+MOST_OF_ALL_GROUPS = 600  # of all columns, if finer than the given number
 
 Pair = tuple[int, int]
 Levels = tuple[CellGroups, CellGroups]
@@ -60,7 +60,9 @@ def n_cells(levels: Levels) -> int:
 
 def finest_groups(n_columns: int, n_groups: int) -> int:
     """Return how many groups a column may have beside a column of few cells."""
-    return max(n_groups, min(FINEST, n_groups**2 // 2, WIDTH // n_columns))
+    return max(
+        n_groups, min(MOST_GROUPS, n_groups**2 // 2, MOST_OF_ALL_GROUPS // n_columns)
+    )
 
 
 def column_groups(

@@ -46,12 +46,13 @@ from skdpgen.utils import (
 # Which parities to release, and how columns are cut in halves for them.
 
 Floats = NDArray[np.float64]
-USUAL, MOST = 0.06, 0.1  # fractions of the budget of pairs
+USUAL_SHARE, MOST_SHARE = 0.06, 0.1  # of the budget of pairs
 LOWEST, FEWEST, HIGHEST = 2, 3, 7  # columns of a set; FEWEST is the least maximum
-WIDEST = 8_000  # total number of sets
-LEAST, ENOUGH = 7.0, 15.0  # noise stds of a parity that holds in all rows
-SURE = 4.0  # noise stds of what a parity lacks beyond what follows from a pair
-OWN = 8  # with more classes, parities are pooled over classes
+MOST_SETS = 8_000
+# Noise stds of a parity that holds in all rows.
+LEAST_STRENGTH, ENOUGH_STRENGTH = 7.0, 15.0
+SURE_STDS = 4.0  # of what a parity lacks beyond what follows from a pair
+MOST_CLASSES = 8  # with more, parities are pooled over classes
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,16 +93,22 @@ def affordable_orders(
     used. The share is no more than such a parity needs.
     """
     chosen: tuple[tuple[int, ...], float] = (), 0.0
-    largest_share, adjacency = MOST * ledger.remaining, ledger.budget.adjacency
+    largest_share, adjacency = MOST_SHARE * ledger.remaining, ledger.budget.adjacency
     for highest in range(FEWEST, min(HIGHEST, n_columns) + 1):
         query = SignProducts(n_columns, tuple(range(LOWEST, highest + 1)))
         delta = sensitivity(query, adjacency)
         noise = ledger.noise_std(share=largest_share, sensitivity=delta)
         strength = n_rows / (noise * math.sqrt(n_classes)) if noise else math.inf
-        if strength < LEAST or query.width > WIDEST:
+        if strength < LEAST_STRENGTH or query.width > MOST_SETS:
             break
-        least, enough = (MOST * (stds / strength) ** 2 for stds in (LEAST, ENOUGH))
-        chosen = query.orders, max(min(USUAL, enough), least) if noise else USUAL
+        least, enough = (
+            MOST_SHARE * (stds / strength) ** 2
+            for stds in (LEAST_STRENGTH, ENOUGH_STRENGTH)
+        )
+        chosen = (
+            query.orders,
+            max(min(USUAL_SHARE, enough), least) if noise else USUAL_SHARE,
+        )
     return chosen
 
 
@@ -121,7 +128,7 @@ def classes_together(
         below = np.cumsum(totals)[:-1]
         cut = 1 + int(np.abs(below - 0.5 * np.sum(totals)).argmin())
         return (np.arange(n_classes) >= cut).astype(np.int64)
-    if n_classes > OWN:
+    if n_classes > MOST_CLASSES:
         return np.zeros(n_classes, dtype=np.int64)
     return np.arange(n_classes)
 
@@ -293,7 +300,7 @@ class ParityRelease:
             if pair in trained:
                 factor = mean(tuple(j for j in subset if j not in pair))
                 left = lack(subset) - factor * lack(pair)
-                if left**2 <= SURE**2 * (std**2 + n_rows) * (1.0 + factor**2):
+                if left**2 <= SURE_STDS**2 * (std**2 + n_rows) * (1.0 + factor**2):
                     return True
         return False
 

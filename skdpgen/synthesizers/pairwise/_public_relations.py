@@ -14,7 +14,7 @@ from skdpgen.training import RelatedColumns, columns_together, raked
 # Relations of pairs in public rows, adjusted to private single columns.
 
 Floats = NDArray[np.float64]
-OF_CELL = 0.5  # prior rows per cell of a pair, distributed as independent columns
+CELL_PSEUDO_COUNT = 0.5  # prior rows of a pair, distributed as independent columns
 
 
 class PublicPairs:
@@ -73,7 +73,7 @@ class PublicPairs:
         independent = shares * rows[:, :, None] * columns[:, None, :]
         if not self.has_classes:
             pooled = counts.sum(axis=0)
-            table = pooled + OF_CELL * pooled.size * _product(pooled)
+            table = pooled + CELL_PSEUDO_COUNT * pooled.size * _product(pooled)
             sums = independent.sum(axis=0)
             moved = raked(table, sums.sum(axis=1), sums.sum(axis=0))
             return np.asarray((moved - sums)[None])
@@ -82,10 +82,10 @@ class PublicPairs:
         )
         sizes = counts.sum(axis=(1, 2), keepdims=True)
         even = (sizes * independent_tables).sum(axis=0) / max(float(sizes.sum()), 1.0)
-        whole = counts.sum(axis=0) + OF_CELL * even.size * even
+        whole = counts.sum(axis=0) + CELL_PSEUDO_COUNT * even.size * even
         expected = independent_tables * whole / np.maximum(even, 1e-12)
         expected /= np.maximum(expected.sum(axis=(1, 2), keepdims=True), 1e-12)
-        table = counts + OF_CELL * whole.size * expected
+        table = counts + CELL_PSEUDO_COUNT * whole.size * expected
         table /= table.sum(axis=(1, 2), keepdims=True)
         moved = raked(table, rows, columns)
         return np.asarray(shares * moved - independent)
@@ -101,8 +101,8 @@ def _product(counts: Floats) -> Floats:
 # ----------------------------------------------------------------------------
 # Single columns, estimated jointly by the relations of public rows.
 
-WIDEST = 500  # groups of all columns and classes; above, classes are pooled
-MOST = 2 / 3  # weight of the joint estimate of a trusted column; the rest is its own
+MOST_GROUPS = 500  # of all columns and classes; above, classes are pooled
+JOINT_WEIGHT = 2 / 3  # of the joint estimate of a trusted column; the rest is its own
 
 
 def with_relations(
@@ -138,10 +138,10 @@ def with_relations(
     """
     full = [single.max(axis=0) > 0 for single in singles]
     occupied = np.flatnonzero(np.concatenate(full))
-    if len(occupied) > WIDEST:
+    if len(occupied) > MOST_GROUPS:
         return list(singles)
     public_counts = np.asarray(pairs[:, occupied[:, None], occupied], dtype=float)
-    by_class = len(shares) * len(occupied) <= WIDEST
+    by_class = len(shares) * len(occupied) <= MOST_GROUPS
     if by_class and len(public_counts) < len(shares):
         public_counts = shares[:, None, None] * public_counts
     related = RelatedColumns(
@@ -169,5 +169,5 @@ def with_relations(
             has_rows = sums > 0  # a class without any stays as it is
             moved /= np.where(has_rows, sums, 1.0)
             estimate[:, is_full] = np.where(has_rows, moved, single[:, is_full])
-        estimates.append(single + MOST * weight * (estimate - single))
+        estimates.append(single + JOINT_WEIGHT * weight * (estimate - single))
     return estimates

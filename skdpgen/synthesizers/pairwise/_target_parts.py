@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-NOISIEST = 1.5  # most noise of a bin, in noise stds of a part
+NOISIEST_BIN = 1.5  # in noise stds of a part
 
 
 def even_parts(totals: Floats, n_parts: int) -> NDArray[np.int64]:
@@ -29,9 +29,9 @@ def bins_from_parts(counts: Floats, part: NDArray[np.int64], bins: Floats) -> Fl
     """Return counts by bins that add up to counts by parts, and change smoothly.
 
     Where a part has few rows, its noise, as a share of them, is large, and smooth
-    counts would carry it to its neighbours. If any bin had ``NOISIEST`` times the noise
-    of a part, each bin gets its share of its part instead. That follows from ``bins``,
-    which are released, and not from the counts.
+    counts would carry it to its neighbours. If any bin had ``NOISIEST_BIN`` times the
+    noise of a part, each bin gets its share of its part instead. That follows from
+    ``bins``, which are released, and not from the counts.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def bins_from_parts(counts: Floats, part: NDArray[np.int64], bins: Floats) -> Fl
     """
     shares = _shares_of_parts(part, bins)
     smooth = _smoothest(part, bins, shares)
-    is_noisy = np.linalg.norm(smooth, axis=1).max() > NOISIEST
+    is_noisy = np.linalg.norm(smooth, axis=1).max() > NOISIEST_BIN
     return np.asarray((shares if is_noisy else smooth) @ counts)
 
 

@@ -37,12 +37,12 @@ from skdpgen.utils import (
 
 Floats = NDArray[np.float64]
 Parts = NDArray[np.int64]
-FINE = 0.2  # budget fraction, of columns, for cells of all classes together
+FINE_SHARE = 0.2  # of the budget of columns, for cells of all classes together
 NOISE_OF_GROUP = 1.0  # least rows of a group in each class, in noise stds
-FEWEST = 4  # groups of a column
-COARSER = 0.5  # largest ratio of groups to cells for which two levels pay off
+FEWEST_GROUPS = 4  # of a column
+COARSER_RATIO = 0.5  # largest, of groups to cells, for which two levels pay off
 NO_NOISE = 1e-9  # the standard deviation that stands for 0
-PARTS = 10  # of a number to predict, by which columns are counted
+PARTS_OF_TARGET = 10  # a number; columns are counted by them
 
 
 def groups_by_class(
@@ -56,14 +56,14 @@ def groups_by_class(
     if n_classes < 2 or opening.public is not None:
         return None
     delta = sensitivity(OneHot(len(cells)), ledger.budget.adjacency)
-    group_share = (1 - FINE) * share * ledger.remaining
+    group_share = (1 - FINE_SHARE) * share * ledger.remaining
     noise = NOISE_OF_GROUP * ledger.noise_std(share=group_share, sensitivity=delta)
     if not noise:
         return None
-    n_groups = max(int(opening.facts.n_rows / (n_classes * noise)), FEWEST)
+    n_groups = max(int(opening.facts.n_rows / (n_classes * noise)), FEWEST_GROUPS)
     sizes = [column.n_cells for column in cells.values()]
     n_left = sum(min(size, n_groups) for size in sizes)
-    return n_groups if n_left <= COARSER * sum(sizes) else None
+    return n_groups if n_left <= COARSER_RATIO * sum(sizes) else None
 
 
 def measure_two_levels(
@@ -80,7 +80,7 @@ def measure_two_levels(
     the noise of all cells in a group. Two levels avoid both. The result has the form of
     one release by class: counts of groups are shared among their cells in the pooled
     proportions, with the noise of their sums. A number is not counted by its bins but
-    by ``PARTS`` of them: :mod:`~skdpgen.synthesizers.pairwise._target_parts`.
+    by ``PARTS_OF_TARGET`` of them: :mod:`~skdpgen.synthesizers.pairwise._target_parts`.
 
     **Sensitivity**, of each of the two, as of pairs: a row is one-hot in each column,
     times a scale, and squares of scales sum to 1. Where a number is counted in parts, a
@@ -107,7 +107,7 @@ def measure_two_levels(
     budget = share * opening.ledger.remaining
     scales = cell_scales(sizes)
     n_bins = n_classes_of(labels)
-    in_parts = opening.facts.task == "regression" and n_bins > PARTS
+    in_parts = opening.facts.task == "regression" and n_bins > PARTS_OF_TARGET
 
     def count_columns(step: Coarse, sizes: tuple[int, ...], **how: Any) -> Release:
         blocks: dict[str, Any] = {Key.COLUMNS: Histograms(sizes, cell_scales(sizes))}
@@ -126,7 +126,7 @@ def measure_two_levels(
         sizes,
         name=f"histograms of {len(cells)} columns"
         + (" and the target" if in_parts else ""),
-        share=FINE * budget,
+        share=FINE_SHARE * budget,
     )
     counts, stds = column_counts(fine, sizes, scales)
     total = opening.facts.n_rows
@@ -145,13 +145,13 @@ def measure_two_levels(
     part = None
     if in_parts:
         counted_bins = [(fine.values[Key.TARGET][0], fine.noise_std[Key.TARGET])]
-        part = even_parts(denoised_bins(counted_bins, total), PARTS)
+        part = even_parts(denoised_bins(counted_bins, total), PARTS_OF_TARGET)
     coarse = count_columns(
         Coarse(groups, has_target=in_parts, of_class=part),
         group_sizes,
         name=f"groups of {len(cells)} columns by "
         + ("parts of the target" if in_parts else "class"),
-        share=(1 - FINE) * budget,
+        share=(1 - FINE_SHARE) * budget,
         n_classes=n_bins if part is None else int(part.max()) + 1,
     )
     if part is not None:

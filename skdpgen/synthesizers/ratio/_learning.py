@@ -194,15 +194,15 @@ RARE_FACTOR = 0.2
 LEAST_EFFECTIVE = 0.05  # least effective part of the public rows without a warning
 CODE = "code of a lens"
 MOST_NAMED = 5  # columns in the text of a warning
-HARDLY = "values that public rows hardly have"
+HARDLY_COVERED = "values that public rows hardly have"
 EFFECTIVE = "effective number of public rows"
-SUPPORT_LINES = HARDLY, EFFECTIVE  # how statements begin that depend on weights
-LACKING = (
+SUPPORT_LINES = HARDLY_COVERED, EFFECTIVE  # how statements begin that depend on weights
+VALUES_LACK = (
     "Private rows have values that public rows hardly have, and samples will lack: {}. "
     "Shares are of the private rows. Add public rows that have these values, or use a "
     "method that needs none."
 )
-FLAT = (
+FEW_COUNT = (
     "Only about {:.0f} of {} public rows count: the others are unlike private rows. "
     "Samples repeat those; public rows more like the private ones would help."
 )
@@ -255,10 +255,10 @@ def warn_about_support(measured: MeasuredRatio, weights: Floats) -> list[str]:
             for name, part in lacking[:MOST_NAMED]
         )
         listed += ", ..." * (len(lacking) > MOST_NAMED)
-        lines.append(f"{HARDLY}: {listed}")
-        warn_caller(LACKING.format(listed), SupportWarning)
+        lines.append(f"{HARDLY_COVERED}: {listed}")
+        warn_caller(VALUES_LACK.format(listed), SupportWarning)
     if size < LEAST_EFFECTIVE * n:
-        warn_caller(FLAT.format(size, n), SupportWarning)
+        warn_caller(FEW_COUNT.format(size, n), SupportWarning)
     return [*lines, f"{EFFECTIVE}: {size:.0f} of {n}"]
 
 
@@ -362,7 +362,7 @@ def cell_names(cells: Cells) -> list[str]:
 # (see `learn_from_means`), so up to 1 they are free if a row is replaced; with less,
 # more of the noise of an added row is left to the features.
 COUNTS_WEIGHT = 0.5
-LEAST = 1e-6  # scale of a code
+LEAST_SCALE_OF_CODE = 1e-6
 N_FEATURES = 400  # cosines and sines of codes
 # Length scale of the kernel on codes, relative to the median distance of public images.
 LENGTH_SCALE, SHORTEST = 0.6, 1e-2
@@ -414,7 +414,9 @@ def learn_from_means(
         values = np.hstack([release.values[Key.FEATURES], counts])
         noise = np.full(values.shape[1], float(release.noise_std[Key.FEATURES]))
         noise[-1] = float(release.noise_std[Key.CLASSES])
-        units = np.append(np.maximum(matrix[:, :-1].std(axis=0), LEAST), 1.0)
+        units = np.append(
+            np.maximum(matrix[:, :-1].std(axis=0), LEAST_SCALE_OF_CODE), 1.0
+        )
     else:
         codes = public.codes
         sizes = tuple(column.n_cells for column in cells.values())
@@ -468,8 +470,8 @@ def _variances(codes: Any, base: Floats, noise: Floats, n_rows: float) -> Floats
 
 BATCH = 512  # public items of a step
 LEAST_SCALE = 0.05  # scale of a code that hardly varies
-AT_ONCE = 8192  # items that are scored together
-QUIET = 0.3  # noise of a step, in clipping norms, above which steps get shorter
+ITEMS_AT_ONCE = 8192  # that are scored
+QUIET_NOISE = 0.3  # of a step, in clipping norms; above, steps get shorter
 
 
 class LensPoints:
@@ -581,7 +583,7 @@ def learn_by_sgd(
         settings=settings,
         loss=score_real,
         share=share,
-        quiet=QUIET,
+        quiet=QUIET_NOISE,
     ) as descent:
         public_loss = Generated(discriminator, settings.max_grad_norm, public_batch())
         for _ in progress(range(settings.max_iter)):
@@ -603,7 +605,7 @@ def _scores(discriminator: nn.Module, points: torch.Tensor, n_classes: int) -> F
     """Return the score of every item with every label, (n_items, n_classes)."""
     scores = []
     with torch.no_grad():
-        for part in points.split(AT_ONCE):
+        for part in points.split(ITEMS_AT_ONCE):
             labels = torch.eye(n_classes)[:, None].expand(-1, len(part), -1)
             scores.append(
                 torch.stack([discriminator(part, label) for label in labels], dim=1)

@@ -26,7 +26,7 @@ from skdpgen.tables import (
 from skdpgen.utils import Rows
 
 Floats = NDArray[np.float64]
-COEFFICIENTS = 64  # of a cosine transform: fewer codes share less noise
+N_COEFFICIENTS = 64  # of a cosine transform: fewer codes share less noise
 PIXELS = "pixels"  # the lens of a discriminator of images themselves
 
 
@@ -130,7 +130,7 @@ def check_public_data(
                 f"algorithm={algorithm!r}."
             )
         return None
-    n = min(COEFFICIENTS, size[1] * size[2])
+    n = min(N_COEFFICIENTS, size[1] * size[2])
     used: Lens = CosineLens(n) if lens is None else lens_of(lens)
     if lens is None:
         check_lens(used, size)

@@ -17,13 +17,13 @@ from skdpgen.privacy import (
     selection_threshold,
     sensitivity,
 )
-from skdpgen.synthesizers.embedding._row_kernel import RICH, TYPICAL
+from skdpgen.synthesizers.embedding._row_kernel import RICH_SHARE, TYPICAL_RELATIONS
 from skdpgen.synthesizers.opening._binning import BIN_SHARES
 from skdpgen.synthesizers.opening._context import SEARCHES
 from skdpgen.synthesizers.opening._first_look import Unknown
 from skdpgen.synthesizers.opening._known_columns import CLASS_SHARE
 from skdpgen.synthesizers.opening._unknown_columns import (
-    CERTAIN,
+    CERTAIN_STDS,
     COUNT_SHARE,
     THIRD_PART,
     discovery_share,
@@ -45,15 +45,15 @@ from skdpgen.synthesizers.tools._tools_html import plan_html
 # benchmarks/speed.md has the runs.
 
 MIB = 2.0**20
-CELL = 8  # bytes of a number, and of a cell once it is read
+BYTES_OF_CELL = 8  # once it is read, and of a number
 OF_FEATURES = 16  # bytes of an exact sum of a number
 ROW_CELL = 2e-7  # seconds for a row and column, in all passes
-COLUMN = 0.01  # for a column: its bounds and bins
+SECONDS_OF_COLUMN = 0.01  # its bounds and bins
 ROW_PAIR, PAIR = 2.7e-8, 3e-3  # for a row and a pair of columns, and to train a pair
-COMPONENTS = 400  # of all classes, with which pairs were trained
-GROUPS = 12  # of a column, roughly
+USUAL_COMPONENTS = 400  # of all classes, with which pairs were trained
+GROUPS_OF_COLUMN = 12  # roughly
 ROW_FEATURES, GENERATED = 1.35e-5, 0.07  # for a row's features, and to train a column
-TRAINED = 6.0, 10.0  # to train a mixture, and a generator
+SECONDS_OF_TRAINING = 6.0, 10.0  # of a mixture, and of a generator
 SPACE, COLUMN_SPACE = 500 * MIB, 0.5 * MIB  # Python and torch, and tables of a column
 BITS, POINTS = 1.5 * MIB, 2.0 * MIB  # of a column: slots of its values, and points
 ALL_POINTS = 256 * MIB  # of all columns
@@ -129,21 +129,23 @@ def fit_costs_of(
     [40, 100, 187]
     """
     few_passes, many_passes = n_passes
-    first = BITS * columns if n > SLOTS_FROM else CELL * n * columns
+    first = BITS * columns if n > SLOTS_FROM else BYTES_OF_CELL * n * columns
     first = max(first, min(POINTS * columns, ALL_POINTS))
-    counted = CELL * CELLS * columns * classes
+    counted = BYTES_OF_CELL * CELLS * columns * classes
     by_class = classes if classes <= BY_CLASS else 1
-    pairs = CELL * PAIR_CELLS * n_pairs * by_class
+    pairs = BYTES_OF_CELL * PAIR_CELLS * n_pairs * by_class
     features = OF_FEATURES * n_features * classes
-    seconds = ROW_CELL * n * columns + COLUMN * columns
+    seconds = ROW_CELL * n * columns + SECONDS_OF_COLUMN * columns
     space = SPACE + COLUMN_SPACE * columns + first
-    table = float(CELL) * n * columns
-    n_components = usual_components(classes, GROUPS * columns)
-    trained = PAIR * n_pairs * n_components * classes / COMPONENTS
-    seconds_of_pairs = ROW_PAIR * n * n_pairs + trained + TRAINED[0] * bool(n_pairs)
+    table = float(BYTES_OF_CELL) * n * columns
+    n_components = usual_components(classes, GROUPS_OF_COLUMN * columns)
+    trained = PAIR * n_pairs * n_components * classes / USUAL_COMPONENTS
+    seconds_of_pairs = (
+        ROW_PAIR * n * n_pairs + trained + SECONDS_OF_TRAINING[0] * bool(n_pairs)
+    )
     seconds_of_features = ROW_FEATURES * n
     if is_trained:
-        seconds_of_features += GENERATED * columns + TRAINED[1]
+        seconds_of_features += GENERATED * columns + SECONDS_OF_TRAINING[1]
     return {
         "DPIndependent": FitCost(
             few_passes,
@@ -390,7 +392,7 @@ def plan(
     passes = n_passes, n_passes + MORE_FOR_PAIRS
     embedding = _noise_of_features(ledger, n, classes, main_share)
     # relations have a squared norm; a noisy number of rows hides none of them
-    relations = replace(embedding, count_std=0.0).mean_square / TYPICAL
+    relations = replace(embedding, count_std=0.0).mean_square / TYPICAL_RELATIONS
     costs = fit_costs_of(
         n,
         columns,
@@ -411,7 +413,7 @@ def plan(
         noise,
         category_threshold,
         class_threshold,
-        CERTAIN * noise <= n / 2,
+        CERTAIN_STDS * noise <= n / 2,
         main_std,
         n_pairs,
         relations,
@@ -427,12 +429,12 @@ def _noise_of_features(
 ) -> EmbeddingNoise:
     """Return the noise of DP-MERF's features, which share a release with cells.
 
-    Features have the norm fraction ``RICH`` of a row there. In units of features alone,
-    of norm 1, noise is larger by one over its root
+    Features have the norm fraction ``RICH_SHARE`` of a row there. In units of features
+    alone, of norm 1, noise is larger by one over its root
     (:func:`~skdpgen.privacy.noise_of_blocks`).
     """
     delta = sensitivity(
-        Weighted((Signed(), NonNegative()), (RICH**0.5, (1 - RICH) ** 0.5)),
+        Weighted((Signed(), NonNegative()), (RICH_SHARE**0.5, (1 - RICH_SHARE) ** 0.5)),
         ledger.budget.adjacency,
     )
     std = ledger.noise_std(share=share, sensitivity=delta)
@@ -441,7 +443,7 @@ def _noise_of_features(
         n,
         N_FEATURES,
         classes,
-        std / RICH**0.5,
+        std / RICH_SHARE**0.5,
         features.bound,
         features.replace(),
         count_noise(ledger),

@@ -18,7 +18,7 @@ from skdpgen.synthesizers.tools._tools_html import generator_search_html
 from skdpgen.training import Latents
 from skdpgen.utils import Key
 
-LATENTS = 4096  # per class, to judge a generator by
+LATENTS_OF_CLASS = 4096  # to judge a generator by
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,12 +129,14 @@ def _with_features(released: Release, indices: torch.Tensor) -> Release:
 def _distance(model: Any, kernel: Any, judged: Denoised, rng: torch.Generator) -> float:
     """Return how far a generator is from released values it was not trained on."""
     shape = model.generator.shape
-    latents = Latents(LATENTS, shape.n_latent, n_classes=shape.n_classes, rng=rng)
+    latents = Latents(
+        LATENTS_OF_CLASS, shape.n_latent, n_classes=shape.n_classes, rng=rng
+    )
     embed = kernel.embedding(torch.device("cpu"), rng)
     means: list[NDArray[np.float64]] = []
     with torch.no_grad():
-        for rows in latents.draw().split(LATENTS):  # class by class
-            labels = torch.full((LATENTS,), len(means))
+        for rows in latents.draw().split(LATENTS_OF_CLASS):  # class by class
+            labels = torch.full((LATENTS_OF_CLASS,), len(means))
             outputs = model.generator(rows, labels)
             means.append(embed(outputs)[Key.FEATURES][0].double().numpy())
     assert judged.noisy is not None  # there are features
