@@ -29,7 +29,7 @@ from skdpgen.metrics import PROTOCOLS, SyntheticUtility
 from skdpgen.synthesizers import all_synthesizers
 from skdpgen.synthesizers.base import parameter_names
 
-KEYS: dict[str, Any] = {
+DEFAULTS_BY_KEY: dict[str, Any] = {
     "name": None,  # the name of the file
     "tables": None,  # required
     "methods": None,  # METHODS, by what the tables are
@@ -73,7 +73,7 @@ TASKS = ("auto", "classification", "regression")
 FORMS = "names, {name, rows}, or {path, target}"
 OF_METHOD = ("class", "name", "settings", "public")
 OF_RUN = ("epsilon", "delta", "schema", "classes", "adjacency", "random_state")
-GIVEN = "public_data"
+PUBLIC_PARAMETER = "public_data"
 Printed = Mapping[tuple[str, str, float | None], str]
 
 
@@ -161,8 +161,8 @@ class BenchConfig:
     ) -> "BenchConfig":
         """Check the content of a file; raise :exc:`~skdpgen.utils.ConfigError`."""
         catalogue = catalogue or Catalogue()
-        _refuse_unknown(content, KEYS, "the file")
-        values = KEYS | {"name": "bench"} | dict(content)
+        _refuse_unknown(content, DEFAULTS_BY_KEY, "the file")
+        values = DEFAULTS_BY_KEY | {"name": "bench"} | dict(content)
         name = values["name"]
         _check(
             isinstance(name, str) and name == Path(name).name and name not in "..",
@@ -429,9 +429,9 @@ def _check_settings(method: type, settings: Mapping[str, Any], kind: str) -> Non
     if hasattr(method, "from_preset"):
         parameters += ["preset", "preset_data"]
     for key in settings:
-        if key == GIVEN:
+        if key == PUBLIC_PARAMETER:
             raise ConfigError(
-                f"settings of {method.__name__} cannot hold `{GIVEN}`: say "
+                f"settings of {method.__name__} cannot hold `{PUBLIC_PARAMETER}`: say "
                 f'public = "{ALL}" beside its settings, and of which file in `tables`.'
             )
         if key in OF_RUN:

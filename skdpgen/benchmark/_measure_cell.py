@@ -40,7 +40,7 @@ READ_CLASSES = (
 )
 PACKAGES = {"numpy": "numpy", "torch": "torch"}
 PACKAGES |= {"pandas": "pandas", "sklearn": "scikit-learn", "xgboost": "xgboost"}
-SHORT = {"one_way_tv": "tv1", "two_way_tv": "tv2", "three_way_tv": "tv3"}
+SHORT_NAMES = {"one_way_tv": "tv1", "two_way_tv": "tv2", "three_way_tv": "tv3"}
 METRICS = ("roc_auc", "average_precision", "macro_f1", "weighted_f1", "r2")
 MOST_REAL = 50_000  # real rows that the ceiling is trained on
 
@@ -297,7 +297,7 @@ def _distances(cell: Cell, real: Any, rows: Any) -> dict[str, Any]:
     """
     source = cell.source
     distances: dict[str, Any] = {
-        SHORT.get(name, name): distance
+        SHORT_NAMES.get(name, name): distance
         for name, distance in yardsticks(real, rows, stratum=source.stratum).items()
     }
     if source.rules:

@@ -24,12 +24,12 @@ OTHERS |= {"detection_auc": "detection", "fid": "FID"}
 OF_NIST = {"k_marginal": "k-marginal", "pmse": "pMSE", "broken": "against a rule"}
 OTHERS |= OF_NIST | {"sdmetrics": "SDMetrics", "pair_trends": "pair trends"}
 HEAD, OF_DISCOVERY = "<!-- bench:{} -->", " discovery"
-END = "<!-- /bench -->"
+END_MARK = "<!-- /bench -->"
 MARK = re.compile(
     rf"(?ms)^<!-- bench:([\w.-]+)({OF_DISCOVERY})? -->\n(.*?)^<!-- /bench -->"
 )
-KEYS = ["table", "schema", "epsilon", "name"]
-SHARED = ("schema", "delta", "adjacency", "protocol")
+GROUP_KEYS = ["table", "schema", "epsilon", "name"]
+SHARED_SETTINGS = ("schema", "delta", "adjacency", "protocol")
 OF_COLUMNS = {
     "covered": "numbers inside the bounds",
     "overshoot": "range, octaves too wide",
@@ -105,7 +105,7 @@ def caption(rows: Sequence[Row]) -> str:
     """
     frame = pd.DataFrame(list(rows))
     settings = []
-    for name in SHARED:
+    for name in SHARED_SETTINGS:
         values = frame[name].dropna().unique() if name in frame else []
         if len(values) == 1 and name == "delta":
             settings.append(f"δ = {values[0]}")
@@ -158,7 +158,7 @@ def fill_page(
     if absent:
         raise ConfigError(
             f"The page has no place for {', '.join(absent)}. Add the lines "
-            f"{HEAD.format(absent[0])} and {END} to it."
+            f"{HEAD.format(absent[0])} and {END_MARK} to it."
         )
 
     def filled(mark: re.Match[str]) -> str:
@@ -168,11 +168,11 @@ def fill_page(
         rows = stored[name]
         if mark[2]:
             head = HEAD.format(f"{name}{mark[2]}")
-            return f"{head}\n{_tabulate_discovery(rows)}{_alarm(rows)}\n{END}"
+            return f"{head}\n{_tabulate_discovery(rows)}{_alarm(rows)}\n{END_MARK}"
         text = tabulate(rows)
         if text is None:
             text = f"{tabulate_rows(rows)}\n\n{caption(rows)}{_alarm(rows)}"
-        return f"{HEAD.format(name)}\n{text}\n{END}"
+        return f"{HEAD.format(name)}\n{text}\n{END_MARK}"
 
     return MARK.sub(filled, page)
 
@@ -281,13 +281,13 @@ def _alarm(rows: Sequence[Row]) -> str:
 
 
 def _columns(rows: Sequence[Row]) -> list[str]:
-    names = [*KEYS, "protocol", "error", *OTHERS, "fit_seconds", "printed"]
+    names = [*GROUP_KEYS, "protocol", "error", *OTHERS, "fit_seconds", "printed"]
     names += ["peak_mib", *METRICS, *(f"{metric}_best" for metric in METRICS)]
     return [*names, *ON_IMAGES]
 
 
 def _groups(frame: pd.DataFrame) -> Any:
-    return frame.groupby(KEYS, dropna=False, sort=False)
+    return frame.groupby(GROUP_KEYS, dropna=False, sort=False)
 
 
 def _measured(succeeded: pd.DataFrame, group: pd.DataFrame) -> tuple[str, str]:

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from skdpgen.cli._table_files import TableFile
     from skdpgen.utils import Rows, Synthesizer
 
-FEWEST, MOST = 5_000, 20_000  # synthetic rows that are compared
-IMAGES = 5_000  # of each side
-READ = 4 * MOST  # real rows that are kept of a file of any length
-NUMBER = "\0number"  # a column that no file has
+FEWEST_ROWS, MOST_ROWS = 5_000, 20_000  # synthetic rows that are compared
+IMAGES_COMPARED = 5_000  # of each side
+ROWS_KEPT = 4 * MOST_ROWS  # real rows, of a file of any length
+NUMBER_COLUMN = "\0number"  # a name that no file has
 COMMAND_LINE = ParameterSource.COMMANDLINE
 
 
@@ -107,9 +107,9 @@ def write_report(
     content = report_content(synthesizer)
     if real is not None:
         # few rows make noisy scores, many make training of models slow
-        n_rows = min(max(synthesizer.n_samples_, FEWEST), MOST)
+        n_rows = min(max(synthesizer.n_samples_, FEWEST_ROWS), MOST_ROWS)
         if description.is_image:
-            n_rows = IMAGES
+            n_rows = IMAGES_COMPARED
         rows = [synthesizer.sample(n_rows, random_state=0), real, test]
         left_out: list[str] = []
         if not description.is_image:
@@ -174,7 +174,7 @@ def _images(path: Path, part: str, synthesizer: Synthesizer) -> Rows:
             f"Images were fitted, so {path} must be an .npz of images, too."
         )
     is_labelled = getattr(synthesizer, "classes_", None) is not None
-    return some_images(path, part, most=4 * IMAGES, is_labelled=is_labelled)
+    return some_images(path, part, most=4 * IMAGES_COMPARED, is_labelled=is_labelled)
 
 
 def _rows(table: TableFile, description: About) -> Rows:
@@ -191,11 +191,13 @@ def _rows(table: TableFile, description: About) -> Rows:
     rng, kept = np.random.default_rng(0), None
     # a random number for each row; those with the smallest numbers of all stay
     for piece in table.pieces():
-        piece = piece[description.columns].assign(**{NUMBER: rng.random(len(piece))})
+        piece = piece[description.columns].assign(
+            **{NUMBER_COLUMN: rng.random(len(piece))}
+        )
         kept = pd.concat([kept, piece], ignore_index=True)
-        if len(kept) > READ:
-            kept = kept.nsmallest(READ, NUMBER)
+        if len(kept) > ROWS_KEPT:
+            kept = kept.nsmallest(ROWS_KEPT, NUMBER_COLUMN)
     if kept is None:
         raise click.UsageError(f"{table.path} has no rows to compare with.")
-    X = kept.drop(columns=NUMBER).reset_index(drop=True)
+    X = kept.drop(columns=NUMBER_COLUMN).reset_index(drop=True)
     return X if description.target is None else (X, X.pop(description.target))

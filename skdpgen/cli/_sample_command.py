@@ -51,7 +51,12 @@ def command(
     import numpy as np
     import pandas as pd
 
-    from skdpgen.cli._table_files import TEXT, TableWriter, check_writable, kind_of
+    from skdpgen.cli._table_files import (
+        TEXT_ENDINGS,
+        TableWriter,
+        check_writable,
+        kind_of,
+    )
     from skdpgen.cli._text_records import typed
     from skdpgen.utils import progress_bar
 
@@ -74,7 +79,7 @@ def command(
                 assert description.target is not None  # as there are labels
                 X = X.assign(**{description.target: pd.Series(y).array})
             X = X[description.columns]  # in the order of the file, with the target
-            if description.is_text and not (is_printed or kind_of(out) in TEXT):
+            if description.is_text and not (is_printed or kind_of(out) in TEXT_ENDINGS):
                 X = _of_one_type(typed(X, synthesizer), synthesizer)
             elif description.decimal != ".":
                 X = _with_decimal(X, synthesizer, description)

@@ -27,11 +27,11 @@ from skdpgen.utils import (
     Frame,
 )
 
-ROWS = 65_536  # of a piece
-TEXT = (".csv", ".tsv", ".txt")
+ROWS_OF_PIECE = 65_536
+TEXT_ENDINGS = (".csv", ".tsv", ".txt")
 PARQUET = (".parquet", ".pq")
 ARROW = (".arrow", ".feather", ".ipc")
-READ = (*TEXT, *PARQUET, *ARROW, ".npz")
+READ_ENDINGS = (*TEXT_ENDINGS, *PARQUET, *ARROW, ".npz")
 MARKS = {".tsv": "\t"}
 WORKBOOKS = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
 SAVE_AS_NPZ = "Save images by `np.savez_compressed('images.npz', x=images, y=labels)`."
@@ -76,11 +76,11 @@ class TableFile:
             raise click.UsageError(f"{self.path} is a workbook. {SAVE_AS_CSV}")
         if kind == ".npy":
             raise click.UsageError(f"{self.path} must be an .npz. {SAVE_AS_NPZ}")
-        if kind not in READ:
+        if kind not in READ_ENDINGS:
             raise click.UsageError(
                 UNKNOWN.format(
                     path=self.path,
-                    known=", ".join(READ),
+                    known=", ".join(READ_ENDINGS),
                     more=" (or .csv.gz)",
                     suffix=kind,
                 )
@@ -92,7 +92,7 @@ class TableFile:
     @property
     def is_text(self) -> bool:
         """Whether its cells have no dtypes."""
-        return kind_of(self.path) in TEXT
+        return kind_of(self.path) in TEXT_ENDINGS
 
     @property
     def columns(self) -> list[str]:
@@ -123,10 +123,10 @@ class TableFile:
         mark = "\t" if mark == "\\t" else mark
         return Records(self.path, Dialect(mark, self.encoding, self.multiline))
 
-    def pieces(self, rows: int = ROWS) -> Iterator[pd.DataFrame]:
+    def pieces(self, rows: int = ROWS_OF_PIECE) -> Iterator[pd.DataFrame]:
         """Yield tables of at most ``rows`` rows; 0 yields one without rows."""
         kind = kind_of(self.path)
-        if kind in TEXT:
+        if kind in TEXT_ENDINGS:
             yield from self._pieces_of_text(rows)
         elif kind == ".npz":
             raise click.UsageError(f"{self.path} holds images; they are no table.")
@@ -240,7 +240,7 @@ class TableWriter:
     def __init__(self, path: Path, separator: str = ",") -> None:
         self.path, self.n_rows = path, 0
         kind = ".csv" if str(path) == "-" else kind_of(path)
-        self._separator = MARKS.get(kind, separator) if kind in TEXT else None
+        self._separator = MARKS.get(kind, separator) if kind in TEXT_ENDINGS else None
         self._file = ArrowFile(path, is_parquet=kind in PARQUET)
 
     def __enter__(self) -> Self:
@@ -290,7 +290,7 @@ def check_writable(path: Path, *, images: bool = False) -> None:
     """Raise if rows cannot be written there: before any work."""
     if str(path) == "-" and not images:
         return
-    endings = [".npz"] if images else [*TEXT, *PARQUET, *ARROW]
+    endings = [".npz"] if images else [*TEXT_ENDINGS, *PARQUET, *ARROW]
     if kind_of(path) not in endings:
         raise click.UsageError(
             UNKNOWN.format(
@@ -303,7 +303,7 @@ def check_writable(path: Path, *, images: bool = False) -> None:
 # Images in an `.npz`: arrays in a zip, read a few rows at a time.
 
 Array = NDArray[Any]
-BYTES = 2**24  # of images in a piece
+BYTES_OF_PIECE = 2**24  # of images
 
 
 @dataclass(frozen=True)
@@ -410,7 +410,7 @@ def _pieces(parts: list[StoredArray]) -> Iterator[tuple[Array, ...]]:
     """Yield some megabytes of images at a time, and their labels if there are any."""
     images = parts[0]
     n_bytes = int(np.prod(images.shape[1:], dtype=np.int64)) * images.dtype.itemsize
-    n_rows = max(BYTES // max(n_bytes, 1), 1)
+    n_rows = max(BYTES_OF_PIECE // max(n_bytes, 1), 1)
     with ExitStack() as stack:
         more = [stack.enter_context(part.opened()) for part in parts]
         for start in range(0, images.shape[0], n_rows):

@@ -160,13 +160,13 @@ def _is_text(column: pd.Series) -> bool:
 
 Cell = str | None  # None is missing
 
-BLOCK = 2**20  # bytes that are read at a time
-LONGEST = 2**24  # characters of a record; cells of a longer one are missing
+BYTES_AT_ONCE = 2**20
+LONGEST_RECORD = 2**24  # characters; cells of a longer one are missing
 UNREADABLE = "\0"  # stands for bytes that are no text
 QUOTE = '"'
 FAST_SEPARATORS = ",;\t|:"  # that pandas takes for themselves
 ODD = re.compile('["\0\r\n\ufeff]')
-MARKS = {
+BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF16_LE: "utf-16-le",
     codecs.BOM_UTF16_BE: "utf-16-be",
@@ -438,8 +438,8 @@ class Records:
                 parts.append(line)
                 size += len(line)
                 is_open ^= line.count(QUOTE) % 2 == 1  # an odd number opens or closes
-                if not is_open or size > LONGEST:
-                    record = "\n".join(parts) if size <= LONGEST else UNREADABLE
+                if not is_open or size > LONGEST_RECORD:
+                    record = "\n".join(parts) if size <= LONGEST_RECORD else UNREADABLE
                     records.append(_stripped(record))
                     is_open, size, parts = False, 0, []
             if records:
@@ -456,26 +456,32 @@ class Records:
             # the last line may go on in the next block
             *lines, rest = rest.split(end) if end else [rest]
             if lines:
-                yield [UNREADABLE if len(line) > LONGEST else line for line in lines]
-            if len(rest) > LONGEST:
-                rest = rest[: LONGEST + 1]  # it is too long, whatever follows
+                yield [
+                    UNREADABLE if len(line) > LONGEST_RECORD else line for line in lines
+                ]
+            if len(rest) > LONGEST_RECORD:
+                rest = rest[: LONGEST_RECORD + 1]  # it is too long, whatever follows
         if rest:
-            yield [UNREADABLE if len(rest) > LONGEST else rest]
+            yield [UNREADABLE if len(rest) > LONGEST_RECORD else rest]
 
     def _texts(self) -> Iterator[str]:
         """Yield the text of some bytes at a time, NUL where they are no text."""
         is_packed = self.path.name.lower().endswith(".gz")
         with gzip.open(self.path) if is_packed else self.path.open("rb") as file:
-            content = file.read(max(BLOCK, 4))  # a mark has up to four bytes
-            mark = next((mark for mark in MARKS if content.startswith(mark)), b"")
-            encoding = _canonical(self.dialect.encoding or MARKS.get(mark, "utf-8"))
+            content = file.read(max(BYTES_AT_ONCE, 4))  # a mark has up to four bytes
+            mark = next(
+                (mark for mark in BYTE_ORDER_MARKS if content.startswith(mark)), b""
+            )
+            encoding = _canonical(
+                self.dialect.encoding or BYTE_ORDER_MARKS.get(mark, "utf-8")
+            )
             if encoding.startswith("utf-"):  # in others these bytes are characters
                 content = content[len(mark) :]
             if encoding == "utf-16":  # the byte order is in the mark, or the usual one
-                encoding = MARKS.get(mark, "utf-16-le")
+                encoding = BYTE_ORDER_MARKS.get(mark, "utf-16-le")
             decoder = codecs.getincrementaldecoder(encoding)(ERRORS)
             yield decoder.decode(content)
-            while content := file.read(BLOCK):
+            while content := file.read(BYTES_AT_ONCE):
                 yield decoder.decode(content)
             yield decoder.decode(b"", final=True)
 

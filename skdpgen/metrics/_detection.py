@@ -15,8 +15,8 @@ from skdpgen.utils import (
 MOST_ROWS = 5_000  # of each side
 MOST_COLUMNS = 200  # so that a table of pixels takes seconds, too
 FOLDS = 3
-LEAST = 10  # rows of both sides that a text needs for a code of its own
-DIGITS = 5  # of a number: how finely it is written should not give it away
+LEAST_ROWS = 10  # of both sides that a text needs for a code of its own
+DIGITS_OF_NUMBER = 5  # how finely it is written should not give it away
 
 
 def detection_auc(
@@ -106,7 +106,7 @@ def _levels(keys: Keys) -> NDArray[np.float64]:
     codes, distinct = pd.factorize(keys, use_na_sentinel=True)
     counts = np.bincount(codes[codes >= 0], minlength=len(distinct))
     frequent = np.argsort(-counts, kind="stable")[:MAX_LEVELS]
-    frequent = frequent[counts[frequent] >= LEAST]
+    frequent = frequent[counts[frequent] >= LEAST_ROWS]
     # the code of each key: its rank, or one code for all rare keys
     places = np.full(len(distinct) + 1, len(frequent))
     places[frequent] = np.arange(len(frequent))
@@ -118,6 +118,6 @@ def _rounded(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Round to some digits; zero, infinity and NaN stay."""
     is_plain = np.isfinite(values) & (values != 0)
     size = np.floor(np.log10(np.abs(np.where(is_plain, values, 1.0))))
-    unit = 10.0 ** (size - DIGITS + 1)
+    unit = 10.0 ** (size - DIGITS_OF_NUMBER + 1)
     whole = np.rint(values / unit) * unit
     return np.where(is_plain, whole, values)

@@ -335,7 +335,7 @@ def _distance(
 # How wrong shares of rows are, counted on synthetic rows instead of real ones.
 
 N_QUERIES = 500
-WAY = 3  # columns in a query
+COLUMNS_OF_QUERY = 3
 
 Mask = NDArray[np.bool_]
 
@@ -387,7 +387,7 @@ def query_error(
     rng = np.random.default_rng(random_state)
     errors = []
     for _ in range(n_queries):
-        chosen = rng.permutation(len(columns))[:WAY]
+        chosen = rng.permutation(len(columns))[:COLUMNS_OF_QUERY]
         answers = [columns[j].ask(rng) for j in chosen]
         # the share of rows that have all that is asked for, on the real side first
         shares = [

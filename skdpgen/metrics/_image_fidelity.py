@@ -21,7 +21,7 @@ from skdpgen.utils import (
 # ----------------------------------------------------------------------------
 # Features to compare images by, from a network that was never trained on them.
 
-AT_ONCE = 256
+IMAGES_AT_ONCE = 256
 WIDTHS = (32, 64, 128)
 INCEPTION_SIDE = 299
 
@@ -52,8 +52,8 @@ class Extractor:
         size, features = image_size(images), []
         if not len(images):
             raise ValueError("There must be at least 1 image. Got none.")
-        for start in range(0, len(images), AT_ONCE):
-            pixels = as_pixels(images[start : start + AT_ONCE])
+        for start in range(0, len(images), IMAGES_AT_ONCE):
+            pixels = as_pixels(images[start : start + IMAGES_AT_ONCE])
             with torch.no_grad():
                 part = self.module(torch.from_numpy(pixels).unflatten(1, size))
             features.append(part.flatten(1).cpu().double().numpy())
@@ -139,7 +139,7 @@ Floats = NDArray[np.float64]
 CLUSTERS, BINS = 20, 50
 ANGLES = 1001
 BETA = 8.0
-LEVEL = 0.05  # of the tests that NDB counts
+TEST_LEVEL = 0.05  # of the tests that NDB counts
 NEAR_ZERO = 1e-12
 
 
@@ -305,4 +305,4 @@ def different_bins(
     pooled = (a + b) / (n + m)
     std = np.sqrt(np.maximum(pooled * (1 - pooled) * (1 / n + 1 / m), NEAR_ZERO))
     p_values = 2.0 * stats.norm.sf(np.abs(a / n - b / m) / std)
-    return float((p_values < LEVEL).mean())
+    return float((p_values < TEST_LEVEL).mean())

@@ -15,7 +15,7 @@ from skdpgen.utils import pick_device, torch_generator
 
 Shape = tuple[int, int, int]  # channels, height and width
 BATCH = 128
-AT_ONCE = 1024  # images that are predicted together
+IMAGES_AT_ONCE = 1024  # that are predicted
 
 # ----------------------------------------------------------------------------
 # What all of them share.
@@ -50,7 +50,7 @@ class ImageNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with torch.no_grad():
             parts = [
                 self._scores(part.to(device)).softmax(dim=1).cpu()
-                for part in rows.split(AT_ONCE)
+                for part in rows.split(IMAGES_AT_ONCE)
             ]
         return np.asarray(torch.cat(parts).double().numpy())
 
@@ -117,7 +117,7 @@ def layer(
 # ----------------------------------------------------------------------------
 # "cnn": this package's own.
 
-PEAK = 3e-3  # learning rate
+PEAK_RATE = 3e-3
 
 
 class ImageCNN(ImageNetwork):
@@ -176,7 +176,7 @@ class ImageCNN(ImageNetwork):
 
     def _rate(self, step: int) -> float:
         """Rise over a tenth of the steps, then fall to zero."""
-        return PEAK * min(10 * (step + 1), self.max_iter - step) / self.max_iter
+        return PEAK_RATE * min(10 * (step + 1), self.max_iter - step) / self.max_iter
 
 
 # ----------------------------------------------------------------------------
@@ -264,8 +264,9 @@ class StridedCNN(ImageNetwork):
 # "resnet9": that of DP-MEPF, which is an example of FFCV.
 
 MOVED, CUT = 2, 4  # pixels: shifts at most, and the side of a square that is cut out
-HIGHEST, MOMENTUM, DECAY, SMOOTHED = 0.5, 0.9, 5e-4, 0.1  # rate, SGD, and of labels
-RISE = 0.2  # part of the steps in which the learning rate rises
+# The learning rate, two settings of SGD, and the smoothing of labels.
+HIGHEST_RATE, MOMENTUM, DECAY, SMOOTHED = 0.5, 0.9, 5e-4, 0.1
+RISING_PART = 0.2  # of the steps, for the learning rate
 TEMPERATURE = 0.2  # what scores are multiplied by
 
 
@@ -370,7 +371,9 @@ class ResNet9(ImageNetwork):
             rows = torch.from_numpy(batch).to(device)
             done = (step + 1) / (n_steps + 1)
             for group in optimiser.param_groups:
-                group["lr"] = HIGHEST * min(done / RISE, (1 - done) / (1 - RISE))
+                group["lr"] = HIGHEST_RATE * min(
+                    done / RISING_PART, (1 - done) / (1 - RISING_PART)
+                )
             with half_precision(pixels.device):
                 scores = network(augmented(images[rows], rng).flatten(1))
             loss = nn.functional.cross_entropy(

@@ -236,9 +236,9 @@ def _distance(columns: Sequence[tuple[Codes, int]], n_real: int) -> float:
 # ----------------------------------------------------------------------------
 # The propensity mean squared error.
 
-DEPTH = 5
-LABELS = 2018  # of the stream of random labels
-LARGEST = float(np.finfo(np.float32).max)  # trees read 32 bits
+TREE_DEPTH = 5
+LABEL_STREAM = 2018  # of random numbers
+LARGEST_FLOAT32 = float(np.finfo(np.float32).max)  # trees read 32 bits
 
 
 def pmse(
@@ -246,7 +246,7 @@ def pmse(
     synthetic: Rows,
     *,
     model: Literal["tree", "logistic"] = "tree",
-    max_depth: int = DEPTH,
+    max_depth: int = TREE_DEPTH,
 ) -> float:
     r"""Propensity mean squared error: how well a model tells synthetic from real rows.
 
@@ -290,7 +290,7 @@ def pmse_ratio(
     synthetic: Rows,
     *,
     model: Literal["tree", "logistic"] = "tree",
-    max_depth: int = DEPTH,
+    max_depth: int = TREE_DEPTH,
     n_permutations: int = 10,
     random_state: int | None = 0,
 ) -> float:
@@ -327,7 +327,7 @@ def pmse_ratio(
     rows, labels = _stacked(real, synthetic, model)
     classifier = _classifier(model, max_depth)
     # a stream of its own: rows that default_rng(0) has split would meet the same order
-    seed = None if random_state is None else (random_state, LABELS)
+    seed = None if random_state is None else (random_state, LABEL_STREAM)
     rng = np.random.default_rng(seed)
     by_chance = [
         _mean_square(rows, rng.permutation(labels), classifier)
@@ -373,7 +373,11 @@ def _numbered(real: pd.Series, synthetic: pd.Series) -> NDArray[np.float64]:
     is_other = np.isnan(values)
     codes, _ = _levels(real, synthetic, is_other)
     lowest = 0.0 if is_other.all() else values[~is_other].min()
-    return np.clip(np.where(is_other, lowest - 1 - codes, values), -LARGEST, LARGEST)
+    return np.clip(
+        np.where(is_other, lowest - 1 - codes, values),
+        -LARGEST_FLOAT32,
+        LARGEST_FLOAT32,
+    )
 
 
 def _classifier(model: str, max_depth: int) -> Any:

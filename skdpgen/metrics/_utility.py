@@ -155,7 +155,7 @@ def scorer_of(task: str) -> Callable[..., Scores]:
 # ----------------------------------------------------------------------------
 # All yardsticks of one release that are no classifier's score.
 
-NAMES = (
+YARDSTICKS = (
     "one_way_tv",
     "two_way_tv",
     "three_way_tv",
@@ -195,7 +195,7 @@ def yardsticks(
     n_columns = joined(real).shape[1] - (stratum is not None)
     k_marginal = k_marginal_score(real, synthetic, min(2, n_columns), stratum=stratum)
     nist = k_marginal, pmse(real, synthetic)
-    return dict(zip(NAMES, (*distances, *others, *nist), strict=True))
+    return dict(zip(YARDSTICKS, (*distances, *others, *nist), strict=True))
 
 
 # ----------------------------------------------------------------------------
@@ -431,7 +431,7 @@ def _score(
     return {**scores, "note": UNDEFINED[targets.task] if is_constant else ""}
 
 
-HARD = ("paper", "selected")  # protocols that score predictions of classes
+HARD_PROTOCOLS = ("paper", "selected")  # they score predictions of classes
 
 
 def _predict(
@@ -451,7 +451,7 @@ def _predict(
     classes, codes = np.unique(targets.train, return_inverse=True)
     model.fit(X_train, codes)
     guess = classes[model.predict(X_test)]
-    if targets.task != "binary" or protocol in HARD:
+    if targets.task != "binary" or protocol in HARD_PROTOCOLS:
         return guess, guess.astype(np.float64)
     if hasattr(model, "predict_proba"):
         return guess, model.predict_proba(X_test)[:, 1]

@@ -42,7 +42,7 @@ _APART, _GAP = 1.6, 0.5  # those of a bar that stands apart, and of the gap befo
 _ROOM = 1.4  # height of a panel with numbers in it, by its highest bar
 _GROUND = "#f3f1ec"
 _DAY = 86_400.0
-_SIZE = 7
+_FONT_SIZE = 7
 
 Ticks = list[tuple[float, str]]
 
@@ -141,7 +141,7 @@ def _draw_apart(
                 height + 0.02 * top,
                 percent(share),
                 color=style["color"],
-                fontsize=_SIZE - 1,
+                fontsize=_FONT_SIZE - 1,
                 rotation=90,
                 ha="center",
                 va="bottom",
@@ -152,7 +152,7 @@ def _draw_apart(
             _ROOM * top,
             "own scale",
             color="gray",
-            fontsize=_SIZE - 1.5,
+            fontsize=_FONT_SIZE - 1.5,
             ha="center",
             va="top",
         )
@@ -169,8 +169,8 @@ def _label(axes: Axes, ticks: Ticks) -> None:
             label.set(rotation=55, ha="right", rotation_mode="anchor")
     axes.yaxis.set_major_locator(ticker.MaxNLocator(nbins=2, prune="lower"))
     axes.yaxis.set_major_formatter(lambda share, _: f"{100 * share:g} %")
-    axes.tick_params(labelsize=_SIZE, length=2)
-    axes.tick_params(axis="y", labelcolor="gray", labelsize=_SIZE - 1, length=0)
+    axes.tick_params(labelsize=_FONT_SIZE, length=2)
+    axes.tick_params(axis="y", labelcolor="gray", labelsize=_FONT_SIZE - 1, length=0)
     axes.spines[["top", "right", "left"]].set_visible(False)
 
 

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 # ----------------------------------------------------------------------------
 # The written part of :func:`plot_overview`: lost categories, and ranges.
 
-MOST = 25  # columns that a part of the page lists; they have 300 pairs
-SIZE = 8
+MOST_COLUMNS = 25  # that a part of the page lists; they have 300 pairs
+FONT_SIZE = 8
 _TITLE, _HEAD = 2, 1  # lines
 
 Cells = list[tuple[float, str, str]]  # place, text, colour
@@ -45,7 +45,7 @@ Cells = list[tuple[float, str, str]]  # place, text, colour
 
 def text_lines(n: int) -> int:
     """Return the number of lines of a list with title, head and remainder."""
-    return min(n, MOST) + _TITLE + _HEAD + 2
+    return min(n, MOST_COLUMNS) + _TITLE + _HEAD + 2
 
 
 def write_lost(axes: Axes, lost: dict[Hashable, LostLevels], other: str) -> None:
@@ -93,20 +93,20 @@ def _write(
     """Write a head and lines of cells, and how many columns are left out."""
     axes.set_axis_off()
     axes.set_ylim(text_lines(len(lines)) - _TITLE, 0)
-    axes.set_title(title, loc="left", fontsize=SIZE + 2)
+    axes.set_title(title, loc="left", fontsize=FONT_SIZE + 2)
     if not lines:
-        axes.text(0.0, 0.0, "none", fontsize=SIZE, va="top")
+        axes.text(0.0, 0.0, "none", fontsize=FONT_SIZE, va="top")
         return
-    most = MOST - MOST % per_column  # all lines of a column, or none
+    most = MOST_COLUMNS - MOST_COLUMNS % per_column  # all lines of a column, or none
     for place, text in zip(places, head, strict=True):
-        axes.text(place, 0.0, text, fontsize=SIZE - 1, color="gray", va="top")
+        axes.text(place, 0.0, text, fontsize=FONT_SIZE - 1, color="gray", va="top")
     for line, cells in enumerate(lines[:most], start=_HEAD):
         for place, text, color in cells:
-            axes.text(place, line, text, fontsize=SIZE, color=color, va="top")
+            axes.text(place, line, text, fontsize=FONT_SIZE, color=color, va="top")
     if len(lines) > most:
         left_out = (len(lines) - most) // per_column
         text = f"{left_out} more columns: choose by `columns`"
-        axes.text(0.0, most + _HEAD, text, fontsize=SIZE, color="gray", va="top")
+        axes.text(0.0, most + _HEAD, text, fontsize=FONT_SIZE, color="gray", va="top")
 
 
 # ----------------------------------------------------------------------------
@@ -176,8 +176,8 @@ def plot_overview(
 
     lines = [text_lines(len(lost)), text_lines(2 * len(spans))]
     heights = [
-        _LINE * max(min(len(distances), MOST), _FEWEST) + 1.2,
-        max(_LINE * sum(lines), _LINE * min(len(distances), MOST) + 2.0, 4.0),
+        _LINE * max(min(len(distances), MOST_COLUMNS), _FEWEST) + 1.2,
+        max(_LINE * sum(lines), _LINE * min(len(distances), MOST_COLUMNS) + 2.0, 4.0),
     ]
     figure = figures.Figure(figsize=(13, sum(heights) + 0.6), layout="constrained")
     grid = figure.add_gridspec(2, 2, height_ratios=heights)
@@ -209,14 +209,14 @@ def _draw_missing(axes: Axes, real: pd.DataFrame, synthetic: pd.DataFrame) -> No
     _title(axes, f"complete rows: {whole[0]} % real, {whole[1]} % synthetic")
     if shares.empty:
         axes.set_axis_off()
-        axes.text(0, 0.97, "nothing is missing", va="top", fontsize=SIZE)
+        axes.text(0, 0.97, "nothing is missing", va="top", fontsize=FONT_SIZE)
         return
     shares = _worst(shares)
     places = np.arange(len(shares))
     axes.barh(places - 0.2, shares["real"], 0.4, color=REAL, alpha=0.45)
     axes.barh(places + 0.2, shares["synthetic"], 0.4, color=SYNTHETIC)
     _list_names(axes, list(shares.index))
-    axes.set_xlabel("missing share of the rows", fontsize=SIZE)
+    axes.set_xlabel("missing share of the rows", fontsize=FONT_SIZE)
     axes.xaxis.set_major_formatter(lambda share, _: f"{100 * share:g} %")
 
 
@@ -234,7 +234,7 @@ def _draw_distances(
     axes.set_xlabel(
         f"total variation distance; black: two halves of the real rows, "
         f"mean {chance.mean():.3f}",
-        fontsize=SIZE,
+        fontsize=FONT_SIZE,
     )
     axes.set_xlim(0, max(_PALE, 1.05 * float(worst.to_numpy().max())))
 
@@ -256,7 +256,7 @@ def _draw_pairs(
         [of_pairs.groupby(level=side).mean() for side in (0, 1)], axis=1
     )
     worst = by_column.mean(axis=1).sort_values(ascending=False, kind="stable")
-    names = list(worst.index[:MOST])
+    names = list(worst.index[:MOST_COLUMNS])
     if len(names) < real.shape[1]:  # then only some of their pairs were measured
         of_pairs = marginal_distances(real[names], synthetic[names], order=2)
     place = {name: number for number, name in enumerate(names)}
@@ -269,14 +269,14 @@ def _draw_pairs(
     )
     axes.set_anchor("N")
     bar = axes.figure.colorbar(heat_map, ax=axes, shrink=0.5)
-    bar.ax.tick_params(labelsize=SIZE - 1)
+    bar.ax.tick_params(labelsize=FONT_SIZE - 1)
     bar.outline.set_visible(False)
     texts = [short(str(name), 16) for name in names]
     axes.set_xticks(range(len(names)), texts, rotation=60)
     for label in axes.get_xticklabels():
         label.set(ha="right", rotation_mode="anchor")
     axes.set_yticks(range(len(names)), texts)
-    axes.tick_params(labelsize=SIZE - 1, length=0)
+    axes.tick_params(labelsize=FONT_SIZE - 1, length=0)
     axes.spines[:].set_visible(False)
     mean = total_variation(real, synthetic, order=2)
     _title(axes, f"pairs of columns: mean distance {mean:.3f}")
@@ -284,26 +284,26 @@ def _draw_pairs(
     what = f"mean of two halves of the real rows: {chance:.3f}"
     if len(names) < real.shape[1]:
         what += f"; {len(names)} of {real.shape[1]} columns, the worst"
-    axes.set_xlabel(what, fontsize=SIZE)
+    axes.set_xlabel(what, fontsize=FONT_SIZE)
 
 
 def _worst(table: pd.DataFrame) -> pd.DataFrame:
     """Keep the first rows, and give the others their mean, each under its name."""
     table = table.set_axis([short(str(name), 22) for name in table.index])
-    if len(table) <= MOST:
+    if len(table) <= MOST_COLUMNS:
         return table
-    rest = table.iloc[MOST - 1 :]
+    rest = table.iloc[MOST_COLUMNS - 1 :]
     mean = rest.mean().to_frame(f"mean of {len(rest)} more").T
-    return pd.concat([table.iloc[: MOST - 1], mean])
+    return pd.concat([table.iloc[: MOST_COLUMNS - 1], mean])
 
 
 def _list_names(axes: Axes, names: list[str]) -> None:
     """Write names beside bars that go down the page."""
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(max(len(names), _FEWEST) - 0.4, -0.6)
-    axes.tick_params(labelsize=SIZE - 1, length=0)
+    axes.tick_params(labelsize=FONT_SIZE - 1, length=0)
     axes.spines[["top", "right", "left"]].set_visible(False)
 
 
 def _title(axes: Axes, text: str) -> None:
-    axes.set_title(text, loc="left", fontsize=SIZE + 2)
+    axes.set_title(text, loc="left", fontsize=FONT_SIZE + 2)

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from typing import Any
 
 STRONG, WEAK = 1.0, 10.0  # epsilon: the usual reading, see docs/read_a_certificate.md
-FEW = 4  # bars in an answer; the table of columns has all
+MOST_BARS = 4  # in an answer; the table of columns has all
 STANDARD_ERRORS = 2.0  # around a released share: right in 19 of 20 cases
 DROWNED = 0.5  # of the rows: a share that noise may move that far shows nothing
 ONLY_NOISE = "noise may move shares by 50"  # a statement of the certificate
-HIDDEN = 0.1  # of the rows: a loss that would be large, if there is one
+LARGE_LOSS = 0.1  # of the rows, if there is one
 LARGE_DELTA = "delta exceeds"  # the certificate's statement
 UNTESTED = "relations that were not tested against the noise"
 RELATED = ("columns and relations", UNTESTED, "images")  # of `relations_learned_`
@@ -104,7 +104,7 @@ def _quality(content: Mapping[str, Any]) -> dict[str, Any]:
         verdict += f" {n_drowned} of {len(bars)} columns are noise."
     return {
         "verdict": verdict,
-        "bars": bars[:FEW],
+        "bars": bars[:MOST_BARS],
         "n_columns": len(bars),
         # the page draws bars on a scale that all of them fit
         "scale": _scale([bar["share"] for bar in bars]),
@@ -127,7 +127,7 @@ def _lost(content: Mapping[str, Any]) -> dict[str, Any]:
         verdict = f"{len(lines)} large losses were detected."
         if len(lines) == 1:
             verdict = "One large loss was detected."
-    elif any(bar["high"] > HIDDEN for bar in bars):
+    elif any(bar["high"] > LARGE_LOSS for bar in bars):
         most = max(bar["high"] for bar in bars)
         verdict = (
             f"No large loss was detected, but noise may hide one of {most:.0%} of the "
@@ -143,7 +143,7 @@ def _lost(content: Mapping[str, Any]) -> dict[str, Any]:
         verdict += f" No {others}relationships between columns are kept."
     return {
         "verdict": verdict,
-        "bars": bars[:FEW],
+        "bars": bars[:MOST_BARS],
         "n_bars": len(bars),
         "scale": _scale([bar["high"] for bar in bars]),
         "n_lines": len(lines),

@@ -12,7 +12,7 @@ from skdpgen.utils import (
     Rows,
 )
 
-NAMES = {  # each with its meaning in half a sentence
+SHOWN_DISTANCES = {  # each with its meaning in half a sentence
     "fid": (
         "Fréchet distance",
         "how far the images are from real ones in random features; 0 is best",
@@ -39,7 +39,7 @@ def _distances(train: Rows, test: Rows, synthetic: Rows) -> list[dict[str, Any]]
             "synthetic": getattr(of_synthetic, key),
             "real": getattr(of_real, key),
         }
-        for key, (name, what) in NAMES.items()
+        for key, (name, what) in SHOWN_DISTANCES.items()
     ]
 
 

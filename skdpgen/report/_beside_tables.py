@@ -12,7 +12,7 @@ from skdpgen.utils import (
     Rows,
 )
 
-NAMES = {  # each with its meaning in half a sentence
+SHOWN_DISTANCES = {  # each with its meaning in half a sentence
     "one_way_tv": (
         "Single columns",
         "share of rows whose value would have to change until a column's frequencies "
@@ -42,7 +42,7 @@ def _distances(train: Rows, test: Rows, synthetic: Rows) -> list[dict[str, Any]]
             "synthetic": of_synthetic[key],
             "real": of_real[key],
         }
-        for key, (name, what) in NAMES.items()
+        for key, (name, what) in SHOWN_DISTANCES.items()
     ]
 
 

@@ -27,8 +27,8 @@ from skdpgen.tables import (
 from skdpgen.utils import Synthesizer, own_version
 
 SUSPECTED = (0.01, 0.1, 0.5)  # probabilities before the rows are published
-SHOWN = 5  # synthetic rows
-TIMED = 5_000  # synthetic rows that are drawn to see how long it takes
+SHOWN_ROWS = 5  # synthetic
+TIMED_ROWS = 5_000  # synthetic; they are drawn to see how long it takes
 SHOWN_IMAGES = 10  # of each class
 STANDARD_ERRORS = 2.0  # around a released share: right in 19 of 20 cases
 MOST_LISTED = 8  # categories that are named
@@ -113,7 +113,7 @@ def report_content(
         "lost": list(getattr(synthesizer, "lost_", ())),
         "rows": _rows(synthesizer, random_state) if is_table else None,
         "figures": [] if is_table or not pictures else _images(synthesizer),
-        "timing": _timing(synthesizer, TIMED if is_table else 10 * SHOWN_IMAGES),
+        "timing": _timing(synthesizer, TIMED_ROWS if is_table else 10 * SHOWN_IMAGES),
         "versions": {
             "skdpgen": own_version(),
             **{name: version(name) for name in LIBRARIES},
@@ -334,7 +334,7 @@ def _images(synthesizer: Synthesizer) -> list[dict[str, str]]:
 
 
 def _rows(synthesizer: Synthesizer, random_state: int | None) -> dict[str, Any]:
-    sample = synthesizer.sample(SHOWN, random_state=random_state)
+    sample = synthesizer.sample(SHOWN_ROWS, random_state=random_state)
     X, y = sample if isinstance(sample, tuple) else (sample, None)
     X = pd.DataFrame(X)
     names = [str(name) for name in X.columns]

@@ -73,9 +73,9 @@ ENCODINGS = {
     ".feather": "application/vnd.apache.arrow.file",
     ".ipc": "application/vnd.apache.arrow.file",
 }
-TEXT = (".csv", ".tsv", ".txt")
+TEXT_ENDINGS = (".csv", ".tsv", ".txt")
 MOST_LISTED = 50  # categories in a description
-ROWS = "rows"  # identifier of the record set
+RECORD_SET = "rows"  # its identifier
 
 
 def write_croissant(
@@ -146,7 +146,7 @@ def write_croissant(
             f"file must end in one of {', '.join(ENCODINGS)} (or .csv.gz). Got "
             f"{file.name!r}."
         )
-    is_text = kind in TEXT
+    is_text = kind in TEXT_ENDINGS
     names, types = _header(file, kind, separator)
     columns = _columns(synthesizer.schema_, names, target)
     if is_text:
@@ -167,8 +167,8 @@ def write_croissant(
         "recordSet": [
             {
                 "@type": "cr:RecordSet",
-                "@id": ROWS,
-                "name": ROWS,
+                "@id": RECORD_SET,
+                "name": RECORD_SET,
                 "description": "A record for each synthetic row.",
                 "field": [
                     _field(name, columns[name], types[name], file) for name in names
@@ -244,7 +244,7 @@ def _header(
     file: Path, kind: str, separator: str | None
 ) -> tuple[list[str], dict[str, str]]:
     """Return the names of the columns, and the types that the file itself declares."""
-    if kind in TEXT:
+    if kind in TEXT_ENDINGS:
         mark = separator or ("\t" if kind == ".tsv" else ",")
         is_packed = file.name.lower().endswith(".gz")
         opened: Any = gzip.open if is_packed else open
@@ -300,7 +300,7 @@ def _columns(schema: Schema, names: list[str], target: str | None) -> dict[str, 
 def _field(name: str, column: Column, data_type: str, file: Path) -> dict[str, Any]:
     return {
         "@type": "cr:Field",
-        "@id": f"{ROWS}/{quote(name, safe='')}",
+        "@id": f"{RECORD_SET}/{quote(name, safe='')}",
         "name": name,
         "description": _description(column),
         "dataType": data_type,

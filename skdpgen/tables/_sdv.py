@@ -83,8 +83,8 @@ def columns_of_sdv(
     if format_of(content) != "sdv":
         raise SchemaError(
             f"{FORMAT_NAME} must have the key 'tables', or 'columns' with an 'sdtype' "
-            f"each. Got the keys {', '.join(map(repr, content)) or 'of an empty object'}; "
-            "a Table Schema is read by `Schema.from_frictionless`, a schema of skdpgen "
+            "each. Got the keys "
+            f"{', '.join(map(repr, content)) or 'of an empty object'}; a Table Schema is read by `Schema.from_frictionless`, a schema of skdpgen "
             "by `Schema.load`."
         )
     left_out = LeftOut()

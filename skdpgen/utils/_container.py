@@ -21,8 +21,8 @@ JSON: TypeAlias = (
 
 FORMAT = 1  # of all files; docs/file_format.md describes it
 HEADER = "skdpgen.json"
-EARLIEST = (1980, 1, 1, 0, 0, 0)  # that a zip archive can say: equal files are equal
-KINDS = frozenset("biufcUSMm")  # of dtypes: numbers, text and times, never objects
+EARLIEST_TIME = (1980, 1, 1, 0, 0, 0)  # of zip archives: equal files are equal
+DTYPE_KINDS = frozenset("biufcUSMm")  # numbers, text and times, never objects
 MOST_MEMBERS = 1_000_000
 
 
@@ -56,7 +56,7 @@ def pack(header: Mapping[str, JSON], members: Mapping[str, bytes]) -> bytes:
     file = io.BytesIO()
     with ZipFile(file, "w", ZIP_STORED) as archive:
         for name, data in {HEADER: json_bytes(content, indent=2), **members}.items():
-            info = ZipInfo(name, EARLIEST)
+            info = ZipInfo(name, EARLIEST_TIME)
             info.create_system = 3  # as on Unix, wherever it is written
             archive.writestr(info, data)
     return file.getvalue()
@@ -200,7 +200,11 @@ def read_array(data: bytes, name: str) -> NDArray[Any]:
         if np.lib.format.read_magic(file) != (1, 0):
             raise ValueError("its version must be 1.0")
         shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(file)
-        if dtype.kind not in KINDS or not dtype.itemsize or min(shape, default=0) < 0:
+        if (
+            dtype.kind not in DTYPE_KINDS
+            or not dtype.itemsize
+            or min(shape, default=0) < 0
+        ):
             raise ValueError("it must hold numbers, text or times")
         if math.prod(shape) * dtype.itemsize != len(data) - file.tell():
             raise ValueError("its length must be that of its shape")

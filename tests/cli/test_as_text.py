@@ -61,7 +61,7 @@ def test_none_of_them_is_missing_in_a_report(people, fitted, tmp_path):
 def test_rows_of_long_files_are_a_fair_sample(people, tmp_path, monkeypatch):
     path = tmp_path / "people.csv"
     people.assign(place=range(N)).to_csv(path, index=False)
-    monkeypatch.setattr(_report_command, "READ", 300)
+    monkeypatch.setattr(_report_command, "ROWS_KEPT", 300)
     monkeypatch.setattr(TableFile.pieces, "__defaults__", (170,))
     about = About(["amount", "day", "y", "place"], "y", is_text=True)
     X, y = _report_command._rows(TableFile(path), about)

@@ -26,7 +26,7 @@ def run(*arguments, code=0):
 def test_pieces_are_the_whole(save, tmp_path, monkeypatch):
     path = tmp_path / "a.npz"
     save(path, x_train=X, y_train=Y)
-    monkeypatch.setattr(_table_files, "BYTES", 7 * 64)
+    monkeypatch.setattr(_table_files, "BYTES_OF_PIECE", 7 * 64)
     chunks = image_chunks(path)
     for _ in range(2):
         pieces = list(chunks)
@@ -147,7 +147,7 @@ def test_a_report_beside_images_without_labels(digits, tmp_path):
 def test_some_images_are_rows_with_their_labels(tmp_path, monkeypatch):
     path = tmp_path / "a.npz"
     np.savez(path, x_train=X, y_train=Y, x_test=X[:9], y_test=Y[:9])
-    monkeypatch.setattr(_table_files, "BYTES", 7 * 64)
+    monkeypatch.setattr(_table_files, "BYTES_OF_PIECE", 7 * 64)
     x, y = some_images(path, "train", most=20, is_labelled=True)
     places = [int(np.flatnonzero((one == X).all(axis=(1, 2)))[0]) for one in x]
     assert len(set(places)) == 20

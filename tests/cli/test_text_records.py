@@ -44,7 +44,7 @@ def test_one_changed_record_changes_one_row(tmp_path, monkeypatch, header, end):
     All mutants stand in one file, between neighbours whose rows are known, so a
     mutant that joined or split records would move all rows after it.
     """
-    monkeypatch.setattr(_text_records, "BLOCK", 1000)
+    monkeypatch.setattr(_text_records, "BYTES_AT_ONCE", 1000)
     near = [b"1", b'"open,2', b"x,y", b"", b"a,b,c,d", b'"q ""r""",s', b"\xff,\0"]
     mutants = MUTANTS + LONGER * (header == b"a,b" and end == b"\n")
     if end == b"\r":
@@ -67,7 +67,7 @@ def test_one_changed_record_changes_one_row(tmp_path, monkeypatch, header, end):
 
 @pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "utf-16", "utf-16-be"])
 def test_one_changed_record_of_any_encoding(tmp_path, monkeypatch, encoding):
-    monkeypatch.setattr(_text_records, "BLOCK", 7)
+    monkeypatch.setattr(_text_records, "BYTES_AT_ONCE", 7)
     path = tmp_path / "a.csv"
     units = LATIN
     if "16" in encoding:  # units of 16 bits; two halves of a pair of surrogates
@@ -126,7 +126,7 @@ def test_what_a_file_holds(tmp_path, content, cells):
 
 
 def test_quoted_cells_may_hold_line_breaks_if_that_is_said(tmp_path, monkeypatch):
-    monkeypatch.setattr(_text_records, "BLOCK", 5)
+    monkeypatch.setattr(_text_records, "BYTES_AT_ONCE", 5)
     path = tmp_path / "a.csv"
     rows = pd.DataFrame({"a\nb": ["1\n2", 'x "y"\r\n\n', "3"], "c": ["", "\n", "4"]})
     rows.to_csv(path, index=False, lineterminator="\r\n")
@@ -139,8 +139,8 @@ def test_quoted_cells_may_hold_line_breaks_if_that_is_said(tmp_path, monkeypatch
 
 
 def test_a_record_that_is_too_long_is_missing_and_counted(tmp_path, monkeypatch):
-    monkeypatch.setattr(_text_records, "BLOCK", 16)
-    monkeypatch.setattr(_text_records, "LONGEST", 40)
+    monkeypatch.setattr(_text_records, "BYTES_AT_ONCE", 16)
+    monkeypatch.setattr(_text_records, "LONGEST_RECORD", 40)
     path = tmp_path / "a.csv"
     path.write_bytes(b"a\n1\n" + 40 * b"x" + b"\n" + 41 * b"x" + b"\n2\n" + 99 * b"y")
     for multiline in (False, True):

@@ -343,9 +343,8 @@ HOW_FAR_ROWS_MOVE = (
         "borders-by-the-last-digit",
         "which prototype is nearest is decided by how a product was rounded",
         "skdpgen.synthesizers.gaussian:nearest",
-        """(
-            np.round(np.clip(x, -1, 1) / CODE_GRID) * CODE_GRID for x in (codes, centres)
-        )""",
+        "(np.round(np.clip(x, -1, 1) / CODE_GRID) * CODE_GRID for x in "
+        "(codes, centres))",
         "(codes, centres)",
         (MGE + "test_ties_are_decided_alike_in_any_company",),
     ),
