@@ -493,7 +493,7 @@ def spans_of(families: NDArray[np.int64]) -> list[tuple[int, slice]]:
 
 
 def divided(line: Line, noise_std: float) -> Line:
-    """Return the cells for the second release, without counts.
+    """Return the cells for the release of parts, without counts.
 
     Open octaves are divided into parts, each large enough to exceed the noise of that
     release. A closed octave next to an open one stays. Each run of other closed octaves
@@ -759,7 +759,7 @@ def joined_parts(
 
 
 def line_between(column: Column) -> Line:
-    """Return the cells of a column with public bounds, for the second release.
+    """Return the cells of a column with public bounds, for the release of parts.
 
     Cells of equal width resolve a shifted distribution, octaves around 0 a skewed one.
     One cell at each end counts values outside the bounds.

@@ -66,7 +66,7 @@ def smoothed(coarse: Line, fine: Line, expected: Floats | None = None) -> Floats
 
     The cells of a family share its rows. A cell that surely exceeds its neighbours
     keeps its own count. The others are halved again and again while the halves differ
-    by more than noise. This is done for parts of octaves, then for parts of parts.
+    by more than noise. This is done for parts of octaves, then for finer parts.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ def bins_of(
             evidence = float(line.counts[k:stop].sum())
             evidence /= max(line.noise(k, stop), 1e-300)
             stretches.append((evidence, list(range(before, len(edges) - 1))))
-    if has_gaps:  # an isolated stretch must exceed the noise of a second release
+    if has_gaps:  # an isolated stretch must exceed the noise of a later release
         surest = max(stretches)[0]
         doubtful = [b for z, b in stretches if z < min(SURE_STDS, surest)]
         # With few rows only wide bins exceed the noise: drop the edges between them.

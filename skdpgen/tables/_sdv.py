@@ -84,8 +84,9 @@ def columns_of_sdv(
         raise SchemaError(
             f"{FORMAT_NAME} must have the key 'tables', or 'columns' with an 'sdtype' "
             "each. Got the keys "
-            f"{', '.join(map(repr, content)) or 'of an empty object'}; a Table Schema is read by `Schema.from_frictionless`, a schema of skdpgen "
-            "by `Schema.load`."
+            f"{', '.join(map(repr, content)) or 'of an empty object'}; a Table Schema "
+            "is read by `Schema.from_frictionless`, a schema of skdpgen by "
+            "`Schema.load`."
         )
     left_out = LeftOut()
     if "tables" in content:

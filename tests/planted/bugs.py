@@ -412,8 +412,8 @@ BUGS = (
         "true-n-for-the-share",
         "the true number of rows decides what features get, under add/remove",
         "skdpgen.synthesizers.embedding:RowKernel.with_share",
-        "noise = (std / opening.facts.n_rows) ** 2 / RICH",
-        "noise = (std / opening.rows._open.n_rows) ** 2 / RICH",
+        "noise = (std / opening.facts.n_rows) ** 2 / RICH_SHARE",
+        "noise = (std / opening.rows._open.n_rows) ** 2 / RICH_SHARE",
         (TABLES + "[DPHPSynthesizer-frame-add_remove]",),
     ),
     Bug(
@@ -602,7 +602,7 @@ BUGS = (
     Bug(
         "parts-of-the-rows",
         "parts of cells that hold many rows are counted again, without noise",
-        "skdpgen.synthesizers.opening:_third_release",
+        "skdpgen.synthesizers.opening:_release_finer_parts",
         "counts = dict(zip(grids, parts, strict=True))",
         """
             (batch, *_) = opening.rows.batches({}, asked=Asked(grids, words))

@@ -45,7 +45,7 @@ WHAT_ROWS_LEAVE_OPEN = (
     Bug(
         "unread-text-counted-without-noise",
         "the share of text that cannot be read is counted outside the release",
-        "skdpgen.synthesizers.opening:_second_release",
+        "skdpgen.synthesizers.opening:_release_parts",
         "float(column_counts[name][line.n_cells]) / n_rows",
         """
             sum(

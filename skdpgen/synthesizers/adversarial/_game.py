@@ -142,15 +142,15 @@ class CodesKernel(ImageKernel):
 
 
 # ----------------------------------------------------------------------------
-# The first release: class counts, and columns or mean images by class.
+# The release at the start: class counts, and columns or mean images by class.
 
-# Of mu², by what is released before the steps.
+# Of mu², by what is released at the start.
 SHARE_OF_STEPS = {"columns": 0.5, "means": 0.9, "nothing": 0.98}
 COUNTS_WEIGHT = 0.1  # squared, of class counts beside means; they are not free
 
 
 def game_share(start: str) -> float:
-    """Return the budget fraction of the steps; the first release gets the rest."""
+    """Return the budget fraction of the steps; the release before gets the rest."""
     return SHARE_OF_STEPS[start]
 
 
@@ -228,7 +228,7 @@ def largest_norm(kernel: ImageKernel) -> float:
 def learn_start(
     opening: Fitting[MeasuredEmbedding], kernel: GameKernel, released: Release
 ) -> Denoised:
-    """Return the first release, denoised; free."""
+    """Return the release at the start, denoised; free."""
     measured, facts = opening.measured, opening.facts
     n_classes = n_classes_of(measured.labels)
     if isinstance(kernel, ImageKernel):
@@ -328,8 +328,8 @@ def distance_to_means(
 ) -> Callable[[list[Tensor]], Tensor] | None:
     """Return a loss: squared distance of outputs from released means; None without any.
 
-    The first release is less noisy than any gradient of the discriminator, and the
-    loss is free. Latent vectors are stratified and mirrored, so means of a batch have
+    These means are less noisy than any gradient of the discriminator, and the loss is
+    free. Latent vectors are stratified and mirrored, so means of a batch have
     little sampling noise.
     """
     shares = torch.as_tensor(denoised.shares, dtype=torch.float32, device=device)
@@ -499,7 +499,7 @@ WARM_UP = 200  # steps of a generator of images towards released means; free
 def untrained(
     kernel: GameKernel, denoised: Denoised, settings: GameSettings, rng: Generator
 ) -> GameModel:
-    """Return the model before the game: the first release, and random weights."""
+    """Return the model before the game: released columns or means, random weights."""
     n_classes = len(denoised.totals)
     if isinstance(kernel, ImageKernel):
         return kernel.untrained(denoised.totals, settings, {}, rng)

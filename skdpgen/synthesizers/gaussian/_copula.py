@@ -35,8 +35,8 @@ from skdpgen.utils import Key
 # Columns by class, counted twice: with equal weights, then by how they differ by class.
 
 Floats = NDArray[np.float64]
-FIRST_COUNTS_SHARE = 0.3  # of the budget; they weigh all columns equally
-EVEN_PART = 0.2  # of the second counts: it is spread equally over columns
+EVEN_COUNTS_SHARE = 0.3  # of the budget; they weigh all columns equally
+EVEN_PART = 0.2  # of the weighted counts: it is spread equally over columns
 DISTANCE_POWER = 2.0  # weights go with the squared distance of classes, to this
 LEAST_DISTANCE = 1e-9
 
@@ -52,12 +52,12 @@ def release_columns_twice(
 
     Both use ``share`` of what is left of the budget. A table may have one column that
     predicts most of its target (the hour, for the number of hired bicycles) among many
-    that predict little. So the first release counts all columns with equal weights, and
-    the second counts column j with weight :math:`w_j`: the larger, the more its classes
-    differ in the first counts. Without noise one release is enough.
+    that predict little. So even counts have equal weights for all columns, and weighted
+    counts then have the weight :math:`w_j` for column j: the larger, the more its
+    classes differ in the even counts. Without noise one release is enough.
 
-    *Why it is private.* The first release has d one-hot blocks. Weights are a function
-    of it, and their squares sum to 1: a row moves the second sum by :math:`\sqrt 2` if
+    *Why it is private.* Even counts have d one-hot blocks. Weights are a function of
+    them, and their squares sum to 1: a row moves the weighted sum by :math:`\sqrt 2` if
     replaced, by 1 if added or removed (:class:`~skdpgen.privacy.Histograms` with
     scales). The two compose adaptively.
     """
@@ -68,7 +68,7 @@ def release_columns_twice(
         opening.rows.batches(cells, labels),
         {Key.COLUMNS: class_histograms(cells, is_pooled=is_pooled)},
         name=f"histograms of {len(sizes)} columns by class",
-        share=share * FIRST_COUNTS_SHARE if is_twice else share,
+        share=share * EVEN_COUNTS_SHARE if is_twice else share,
         n_classes=n_classes,
     )
     if is_pooled:
@@ -85,7 +85,7 @@ def release_columns_twice(
         opening.rows.batches(cells, labels),
         {Key.COLUMNS: class_histograms(cells, scales, is_pooled=is_pooled)},
         name="histograms again, more of columns that tell classes apart",
-        share=share * (1.0 - FIRST_COUNTS_SHARE) / (1.0 - share * FIRST_COUNTS_SHARE),
+        share=share * (1.0 - EVEN_COUNTS_SHARE) / (1.0 - share * EVEN_COUNTS_SHARE),
         n_classes=n_classes,
     )
     if is_pooled:

@@ -31,10 +31,10 @@ from skdpgen.synthesizers.opening._known_columns import CLASS_SHARE, Known
 from skdpgen.synthesizers.opening._public_rows import CHECK_SHARES, count_public
 from skdpgen.synthesizers.opening._unknown_columns import (
     COUNT_SHARE,
+    FINER_PART,
     MOST_FOR_DISCOVERY,
+    PARTS_PART,
     PLAUSIBLE_CODES,
-    SECOND_PART,
-    THIRD_PART,
     discovery_share,
     open_words,
 )
@@ -86,7 +86,7 @@ from skdpgen.utils import (
 # Cells that count values outside the description of a column.
 #
 # A value outside the bounds is clipped to them. Unreadable text and categories that
-# are not listed become missing. The second release counts the rows that this affects.
+# are not listed become missing. The release of parts counts such rows.
 #
 # *Sensitivity.* A column of text has one more cell on its number line, so a row is
 # still in at most one cell of it. A watched column has a histogram of its own. A row
@@ -270,12 +270,12 @@ def _text_format(column: Column) -> Column | None:
 
 BIN_SHARES = (0.03, 0.2)  # of mu², at least and at most, where bounds are public
 BIN_STD = 1 / 24  # noise std, as a fraction of the rows, that places bins well enough
-THIRD_SHARES, THIRD_STD = (0.01, 0.05), 1 / 200  # the same for the third release
+FINER_SHARES, FINER_STD = (0.01, 0.05), 1 / 200  # the same for finer parts
 MAX_LATTICE = 32  # a column with at most this number of values needs no bins
 MAX_BINS = 64
 MAX_TARGET_BINS = 16
 NOISE_OF_BIN = 4.0  # rows that a bin should hold, in noise stds
-MOST_CELLS, FEWEST_PARTS = 2**21, 16  # cells of the third release; parts of a cell
+MOST_FINER_CELLS, FEWEST_FINER_PARTS = 2**21, 16  # of all cells; of a cell
 FEWEST_OPEN = 1.0  # least squared norm limit: below 1, each row would be clipped
 
 
@@ -285,9 +285,10 @@ def discover_bins(
     """Choose the cells of columns and labels from public and released values only.
 
     Each category, truth value or value of a short lattice is a cell. Other numbers have
-    a number line. The second release counts its parts. The third release divides the
-    parts that hold many rows, and names words that have no name yet. The cells are then
-    merged: each should hold enough rows to exceed the noise of the main release.
+    a number line. The release of parts counts its parts. The release of finer parts
+    divides those that hold many rows, and names words that have no name yet. The cells
+    are then merged: each should hold enough rows to exceed the noise of the main
+    release.
 
     Parameters
     ----------
@@ -312,8 +313,8 @@ def discover_bins(
         for name in cells
         if cells[name] is None and name not in opening.lines
     }
-    second = _second_release(opening, public_lines)
-    cells |= _third_release(opening, second, max_bins, gap_share)
+    second = _release_parts(opening, public_lines)
+    cells |= _release_finer_parts(opening, second, max_bins, gap_share)
     for name, column in opening.facts.columns.items():  # words may have been named
         if isinstance(column, Categorical) and name in opening.seen:
             cells[name] = simple_cells(column, MAX_LATTICE)
@@ -327,7 +328,7 @@ def discover_bins(
     return {name: grid for name, grid in cells.items() if grid is not None}, labels
 
 
-def _second_release(
+def _release_parts(
     opening: Opening, public_lines: Mapping[Any, Line]
 ) -> dict[Any, Line]:
     """Count the parts of number lines; a row is in one cell of each column.
@@ -340,7 +341,7 @@ def _second_release(
     n_lines = len(lines) + len(public_lines)
     watched = watched_columns(opening, {**opening.lines, **public_lines})
     if n_lines:
-        share = _second_share(opening, n_lines)
+        share = _share_of_parts(opening, n_lines)
     elif watched and opening.rows.are_here:  # parties get no extra round for this
         share = watched_share(opening, len(watched))
     else:
@@ -397,8 +398,8 @@ def _second_release(
     return estimates | settled
 
 
-def _second_share(opening: Opening, n_columns: int) -> float:
-    """Return the share of mu² for the second release.
+def _share_of_parts(opening: Opening, n_columns: int) -> float:
+    """Return the share of mu² for the release of parts.
 
     With discovered columns it is a part of the discovery budget, and at most half of
     the rest. With public bounds only, it aims at the noise ``BIN_STD``.
@@ -407,7 +408,7 @@ def _second_share(opening: Opening, n_columns: int) -> float:
     if opening.lines:
         assert opening.unknown is not None
         whole = discovery_share(opening.unknown, n_rows, opening.ledger)
-        return min(SECOND_PART * whole * _unsettled_part(opening), 0.5 * remaining)
+        return min(PARTS_PART * whole * _unsettled_part(opening), 0.5 * remaining)
     target_std = n_rows * BIN_STD
     return remaining * share_for(
         OneHot(n_columns), target_std, opening.ledger, BIN_SHARES
@@ -424,19 +425,19 @@ def _unsettled_part(opening: Opening) -> float:
     return math.sqrt(1.0 - n_settled / max(len(opening.unknown), n_settled + 1))
 
 
-def _third_release(
+def _release_finer_parts(
     opening: Opening,
     second: dict[Any, Line],
     max_bins: int,
     gap_share: float | None,
 ) -> dict[Any, Cells | None]:
     """Count parts of the cells that hold many rows, and name words."""
-    share = _third_share(opening, len(second))
+    share = _share_of_finer_parts(opening, len(second))
     is_divided, words, limit = _cells_to_divide(opening, second, share)
-    max_parts = MOST_CELLS // max(
+    max_parts = MOST_FINER_CELLS // max(
         sum(int(found.sum()) for found in is_divided.values()), 1
     )
-    n_parts = min(max(max_parts, FEWEST_PARTS), FINE_PARTS)
+    n_parts = min(max(max_parts, FEWEST_FINER_PARTS), FINE_PARTS)
     fine = {n: divided_again(second[n], is_divided[n], n_parts) for n in is_divided}
     grids: dict[Any, Any] = {
         name: asked_cells(second[name], fine[name], is_divided[name])
@@ -479,15 +480,15 @@ def _third_release(
     return cells
 
 
-def _third_share(opening: Opening, n_lines: int) -> float:
-    """Return the share of mu² for the third release, as :func:`_second_share` does."""
+def _share_of_finer_parts(opening: Opening, n_lines: int) -> float:
+    """Return the share of mu² for finer parts, as :func:`_share_of_parts` does."""
     remaining, n_rows = opening.ledger.remaining, opening.facts.n_rows
     if opening.unknown is not None and len(opening.unknown):
         whole = discovery_share(opening.unknown, n_rows, opening.ledger)
-        return min(THIRD_PART * whole * _unsettled_part(opening), 0.5 * remaining)
-    target_std = n_rows * THIRD_STD
+        return min(FINER_PART * whole * _unsettled_part(opening), 0.5 * remaining)
+    target_std = n_rows * FINER_STD
     return remaining * share_for(
-        OneHot(max(n_lines, 1)), target_std, opening.ledger, THIRD_SHARES
+        OneHot(max(n_lines, 1)), target_std, opening.ledger, FINER_SHARES
     )
 
 
@@ -542,7 +543,7 @@ def _words_to_name(opening: Opening) -> tuple[dict[Any, OpenWords], float]:
 def _name_words(
     opening: Opening, released_words: Mapping[Any, Mapping[str, float]]
 ) -> None:
-    """Add the words of the third release to the descriptions of their columns."""
+    """Add words that were released beside finer parts to their columns."""
     for name, words in released_words.items():
         column = opening.facts.columns[name]
         if isinstance(column, Categorical):
@@ -702,7 +703,7 @@ def least_left(known: Known, ledger: Ledger, n_rows: int) -> float:
     may_be_number = known.may_be_a_number or known.may_say_a_number
     unknown = (known.with_number() if may_be_number else known).unknown
     n_unknown, n_numbers, remaining = len(unknown), known.most_numbers, 1.0
-    first, bins, third = MOST_FOR_DISCOVERY, BIN_SHARES[1], THIRD_SHARES[1]
+    first, bins, third = MOST_FOR_DISCOVERY, BIN_SHARES[1], FINER_SHARES[1]
     if is_public:
         first = discovery_share(unknown, n_rows, ledger) if n_unknown else 0.0
         structure = OneHot(max(n_numbers, 1))

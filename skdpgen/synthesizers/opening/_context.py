@@ -291,9 +291,9 @@ class Opening:
     seen : mapping of name to (mapping, float)
         Released counts of words, and their noise.
     lines : mapping of name to Line
-        Number lines of columns without a schema, from the first release.
+        Number lines of columns without a schema, from the release of octaves.
     named : mapping of name to tuple
-        Words beside numbers that the third release named.
+        Words beside numbers that the release of finer parts named.
     outside : mapping of name to (float, float, float, float)
         Released shares of rows below and above the bounds of a column, and the
         standard errors of both.
@@ -393,7 +393,7 @@ class Opening:
                 # with much noise, missing labels do not show that y is a number
                 is_exact_enough = threshold < n_rows * CLASS_SEEN
                 is_number = is_exact_enough and not are_classes(label_counts, n_rows)
-                if known.may_say_a_number:  # a second release, for text only
+                if known.may_say_a_number:  # one more release, for text only
                     is_number = is_number and self._read_numbers_of_target(n_rows)
                 elif not known.may_be_a_number:
                     is_number = False

@@ -1,4 +1,4 @@
-"""The first releases of discovery: column types, identifiers, range of pixels."""
+"""Releases before octaves and words: column types, identifiers, range of pixels."""
 
 import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping

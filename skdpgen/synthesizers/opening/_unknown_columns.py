@@ -1,7 +1,7 @@
-"""Discovery of columns without a schema: the first release, of octaves and words.
+"""Discovery of columns without a schema: the release of octaves and words.
 
-Releases of discovery are counted from this one: `_binning.py` has the second and third.
-Types of text and identifiers are released before, in `_first_look.py`.
+Types of text and identifiers are released before, in `_first_look.py`; parts of number
+lines, and finer parts, after it, in `_binning.py`. docs/design.md lists all releases.
 """
 
 import math
@@ -92,7 +92,7 @@ def sum_first_pass(rows: Rows, known: Known, *, is_size_public: bool) -> None:
 
 
 # ----------------------------------------------------------------------------
-# Discovery of columns: its first release, and the shares of all its releases.
+# Discovery of columns: the release of octaves, and the shares of the next two.
 
 LEFT_OUT = (Drop, Regenerate)
 COUNT_SHARE = 0.01  # add/remove only: how many rows there are
@@ -100,7 +100,7 @@ NUMBERS_SHARE = 0.2  # of LOOK_SHARES[1]; the noise of text grows by 12 % at mos
 DISCOVERY_SHARES, MOST_FOR_DISCOVERY = (0.05, 0.20), 0.45  # of mu²
 GROWTH = 0.4  # of the share that would make the noise good, to the power of a third
 GOOD_STD, POOR_STD = 1 / 200, 1 / 64  # of the rows: the noise of a count
-FIRST_PART, SECOND_PART, THIRD_PART = 0.3, 0.25, 0.45  # of that share
+OCTAVES_PART, PARTS_PART, FINER_PART = 0.3, 0.25, 0.45  # of that share
 DIGITS_WEIGHT = 0.5
 CERTAIN_STDS = 4.5  # at which a value exceeds the noise for certain
 PLAUSIBLE_CODES = plausible_codes()
@@ -181,7 +181,7 @@ def _is_any_column_learnt(
 
 
 class _First(NamedTuple):
-    """The first release of columns, interpreted.
+    """The release of octaves and words, interpreted.
 
     ``missing`` are numbers of rows without a number, and their noise; ``finer`` is the
     noise of the share of rows with decimals, for columns that show none.
@@ -233,7 +233,7 @@ def _release_columns(
         weights={Key.DIGITS: DIGITS_WEIGHT} if digits else None,
         name=f"octaves and words of {len(unknown)} columns",
         ledger=ledger,
-        share=FIRST_PART * discovery_share(unknown, n_rows, ledger),
+        share=OCTAVES_PART * discovery_share(unknown, n_rows, ledger),
     )
     columns: dict[Any, Column] = {}
     lines: dict[Any, Line] = {}

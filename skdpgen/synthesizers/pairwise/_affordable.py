@@ -136,7 +136,7 @@ def public_pairs(model: ExpectsPairs, n_pairs: int) -> tuple[tuple[int, int], ..
 def worth_measuring(
     energies: Mapping[K, float], widths: Mapping[K, float], unit_variance: float
 ) -> tuple[K, ...]:
-    """Return the pairs to measure again, from estimates of a first release.
+    """Return the pairs to measure again, from estimates of the release of all pairs.
 
     If the R strongest pairs are measured, the noise of each of their cells has R times
     the variance of a single histogram, and smoothing keeps a part of it. The energy of
@@ -163,7 +163,7 @@ def worth_refining(
 ) -> set[K]:
     """Return the pairs to count finely, among those that are measured again.
 
-    Their tables may have more cells than those of the first release. More cells have
+    Their tables may have more cells than those of all pairs. More cells have
     more noise in total; it pays where the relation is much stronger than that.
 
     Parameters
@@ -171,7 +171,7 @@ def worth_refining(
     energies : mapping of pair to float
         Of the pairs that are measured again.
     cells : mapping of pair to (int, int)
-        Number of cells of the first release, and of a fine table.
+        Number of cells of the coarse table of a pair, and of a fine one.
     unit_variance : float
         Of a cell's noise, if a single pair were measured.
 

@@ -249,7 +249,7 @@ def measure_pairs(
     n_groups: int | None,
     focus: Mapping[Any, float],
 ) -> None:
-    """Release pairs with all that is left; a first release selects those of the second.
+    """Release all pairs coarsely, then chosen pairs with all that is left.
 
     Keeps groups of cells, parities and, round by round, releases of pairs. Errors of
     pairs count by the weights of ``focus``. Pairs with the column by which rows are

@@ -90,8 +90,8 @@ def measure_two_levels(
     sum by at most r; another row in its place by :math:`\|v - v'\|^2 = \|v\|^2 +
     \|v'\|^2 - 2 v^\top v' \le 2 r^2`, and if the labels differ, the two stand in
     different classes or parts and are orthogonal, or in one part and are as any two
-    rows: again at most :math:`2 r^2`. Groups and parts are fixed by the first release
-    and public quantities before the second reads a row; the
+    rows: again at most :math:`2 r^2`. Groups and parts are fixed by the counts of all
+    classes together and public quantities before counts by class read a row; the
     squares of both :math:`\mu` add up. All else reads no row.
 
     Returns

@@ -25,7 +25,7 @@ from skdpgen.synthesizers.opening._known_columns import CLASS_SHARE
 from skdpgen.synthesizers.opening._unknown_columns import (
     CERTAIN_STDS,
     COUNT_SHARE,
-    THIRD_PART,
+    FINER_PART,
     discovery_share,
 )
 from skdpgen.synthesizers.pairwise import (
@@ -200,7 +200,7 @@ def _size(n_bytes: float) -> str:
 
 PAIR_BUDGET = 0.5  # the default of DPPairwiseSynthesizer
 N_FEATURES = 1000  # the default of DPMERFSynthesizer
-# Passes over the rows: types, text of a target, octaves, parts, parts of parts, and
+# Passes over the rows: types, text of a target, octaves, parts, finer parts, and
 # the release.
 PASSES = 6
 OF_BOUNDS = 2  # which are not needed with a schema
@@ -378,7 +378,7 @@ def plan(
         noise = ledger.noise_std(share=share, sensitivity=row_sensitivity)
         open_columns = NonNegative(math.sqrt(max(columns * STILL_OPEN, 1.0)))
         third_std = ledger.noise_std(
-            share=THIRD_PART * share, sensitivity=sensitivity(open_columns, neighbours)
+            share=FINER_PART * share, sensitivity=sensitivity(open_columns, neighbours)
         )
         failure = budget.delta_selection
         category_threshold = selection_threshold(third_std, failure, n_selections)
