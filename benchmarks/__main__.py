@@ -15,7 +15,6 @@ from benchmarks.fit_costs import AXES, fit_costs, tabulate_costs
 from benchmarks.image_sets import N_SAMPLES, QUICK, measure_images
 from benchmarks.large_tables import run_large, run_wide
 from benchmarks.papers import (
-    GPU_RUN,
     NAMES,
     PAGES,
     draw_figures,
@@ -23,6 +22,7 @@ from benchmarks.papers import (
     run_paper,
     runs_of,
     store_rows,
+    usual_runs,
 )
 from benchmarks.peer_runner import PEERS
 from benchmarks.peers import install_peer, python_in
@@ -151,10 +151,16 @@ def run_one(
         )
     if with_gpu_runs is None:
         with_gpu_runs = pick_device("auto").type == "cuda"
-    if not only and not with_gpu_runs:
-        only = tuple(run for run in names if not run.endswith(GPU_RUN))
-        if slow := [run for run in names if run not in only]:
-            click.echo(f"Left out without a GPU (--gpu): {', '.join(slow)}")
+    if not only:
+        only = tuple(usual_runs(name, on_gpu=with_gpu_runs))
+        explaining = {*names}.difference(usual_runs(name, on_gpu=True))
+        left_out = {
+            "without a GPU (--gpu)": {*names}.difference(only, explaining),
+            "as they only explain (--run)": explaining,
+        }
+        for why, runs in left_out.items():
+            if runs:
+                click.echo(f"Left out {why}: {', '.join(sorted(runs))}")
     last: dict[str, int] = {}
 
     def tell(run: str, n_done: int, n_all: int) -> None:
@@ -169,7 +175,7 @@ def run_one(
         n_jobs=jobs,
         minutes=minutes,
         releases=releases,
-        only=only or names,
+        only=only,
         tell=tell,
     )
     failed = [row for lines in rows.values() for row in lines if "error" in row]

@@ -3,7 +3,8 @@
 The folder ``results/papers/NAME`` has all of a paper. Each ``.toml`` but ``page.toml``
 is a run, and the ``.jsonl`` of the same name has its rows. Runs whose names end in
 ``_gpu`` take hours of a processor. ``printed.csv`` has what the paper prints, a number
-a line. ``page.toml`` says how tables are laid out.
+a line. ``page.toml`` says how tables are laid out, and which runs only ``explaining``
+them: no table of the paper needs these.
 """
 
 import math
@@ -91,6 +92,18 @@ def runs_of(paper: str, folder: Path = PAPERS) -> list[BenchConfig]:
     """Return the runs of a paper, which share cells."""
     paths = sorted((folder / paper).glob("*.toml"))
     return [BenchConfig.load(path, CATALOGUE) for path in paths if path.stem != "page"]
+
+
+def usual_runs(paper: str, folder: Path = PAPERS, *, on_gpu: bool = False) -> list[str]:
+    """Return the names of the runs that reproduce a paper on this machine."""
+    path = folder / paper / "page.toml"
+    page = tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return [
+        run.name
+        for run in runs_of(paper, folder)
+        if run.name not in page.get("explaining", ())
+        and (on_gpu or not run.name.endswith(GPU_RUN))
+    ]
 
 
 def run_paper(
@@ -222,8 +235,8 @@ def tabulate_costs(paper: str, folder: Path = PAPERS) -> str:
     """
     stored = stored_rows(paper, folder)
     costs = {run.name: cost_of(run, stored) for run in runs_of(paper, folder)}
-    usual = [cost for name, cost in costs.items() if not name.endswith(GPU_RUN)]
-    costs["together, without _gpu"] = sum(usual, Cost())
+    usual = [costs[name] for name in usual_runs(paper, folder)]
+    costs["together, without --gpu or --run"] = sum(usual, Cost())
     frame = pd.DataFrame.from_dict(
         {name: cost.line() for name, cost in costs.items()},
         orient="index",

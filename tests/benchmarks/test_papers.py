@@ -416,9 +416,11 @@ def test_costs_together_are_those_of_runs_that_need_no_gpu(two_runs):
     def together():
         return tabulate_costs("mine", two_runs).splitlines()[-1]
 
-    assert together() == "| together, without _gpu | 2 | 2.0 (2) |  | 0 |"
+    assert together() == "| together, without --gpu or --run | 2 | 2.0 (2) |  | 0 |"
     (folder / "second.toml").rename(folder / "second_gpu.toml")
-    assert together() == "| together, without _gpu | 1 | 1.0 (1) |  | 0 |"
+    assert together() == "| together, without --gpu or --run | 1 | 1.0 (1) |  | 0 |"
+    (folder / "page.toml").write_text('explaining = ["first"]')
+    assert together() == "| together, without --gpu or --run | 0 |  |  | 0 |"
 
 
 @pytest.mark.parametrize(
@@ -429,13 +431,33 @@ def test_costs_together_are_those_of_runs_that_need_no_gpu(two_runs):
     ],
 )
 def test_the_command_takes_names_of_runs(options, runs, tmp_path, monkeypatch):
+    asked, _ = asked_runs(["dp_mepf", *options], tmp_path, monkeypatch)
+    assert asked == runs
+
+
+def test_runs_that_only_explain_are_left_out_unless_named(tmp_path, monkeypatch):
+    explaining = {"ideas", "selected"}
+    asked, text = asked_runs(["dp_ntk", "--no-gpu"], tmp_path, monkeypatch)
+    assert {"tables", "digits"} <= asked
+    assert not asked & explaining
+    assert "as they only explain (--run): ideas, selected" in text
+    every, text = asked_runs(["dp_ntk", "--gpu"], tmp_path, monkeypatch)
+    assert every - asked == {"digits_gpu", "widths_gpu"}
+    assert "without a GPU" not in text
+    named = [option for run in explaining for option in ("--run", run)]
+    assert asked_runs(["dp_ntk", *named], tmp_path, monkeypatch) == (explaining, "")
+
+
+def asked_runs(options, data, monkeypatch):
+    """Return the runs that a command asks for, and what it prints."""
     asked = []
     monkeypatch.setattr(
         commands, "run_paper", lambda *_, only, **__: asked.append({*only}) or {}
     )
-    command = ["paper", "run", "dp_mepf", "--data", str(tmp_path), *options]
-    assert CliRunner().invoke(commands.main, command).exit_code == 0
-    assert asked == [runs]
+    command = ["paper", "run", *options, "--data", str(data)]
+    result = CliRunner().invoke(commands.main, command)
+    assert result.exit_code == 0
+    return asked[0], result.output
 
 
 def test_a_name_that_is_no_run_is_refused(tmp_path):
