@@ -13,7 +13,7 @@ from skdpgen import DPIndependentSynthesizer, DPMERFSynthesizer, Generator
 from skdpgen.datasets import load_example, load_example_regression
 from skdpgen.privacy import PrivacyReport, insecure_noise_seed
 from skdpgen.synthesizers import load
-from skdpgen.synthesizers.opening._context import parameters_stated
+from skdpgen.synthesizers.opening._opening import parameters_stated
 from skdpgen.tables import READ_OFF, Categorical, Chunks, Integer, Numeric, Schema
 
 X, Y = load_example(800)

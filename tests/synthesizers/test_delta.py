@@ -31,7 +31,7 @@ from skdpgen.privacy import (
 )
 from skdpgen.privacy._subsampled import gaussian_curve, steps_curve
 from skdpgen.synthesizers import load
-from skdpgen.synthesizers.opening import _context
+from skdpgen.synthesizers.opening import _opening
 from skdpgen.synthesizers.tools._search_cost import _steps
 from tests._made import made
 from tests.guards._variants import small_images
@@ -157,18 +157,18 @@ def test_a_hidden_number_of_rows_chooses_nothing():
 def test_a_hidden_number_of_rows_is_judged_as_it_was_released(
     released, delta, monkeypatch
 ):
-    count = _context.count_rows
+    count = _opening.count_rows
 
     def count_rows(rows, ledger):
         count(rows, ledger)
         return released
 
-    monkeypatch.setattr(_context, "count_rows", count_rows)
+    monkeypatch.setattr(_opening, "count_rows", count_rows)
     used = delta or 1e-7
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         report = fitted(800, adjacency="add_remove", delta=delta).privacy_
-    assert (_context.EXPOSED in said(report)) == (used > 1 / released)
+    assert (_opening.EXPOSED in said(report)) == (used > 1 / released)
     assert len(of_delta(warned)) == (used > 1 / released)
     for one in of_delta(warned):  # nor do its numbers tell another
         assert f"over the number of rows, {1 / released:.2g}:" in str(one.message)
@@ -187,7 +187,7 @@ def test_a_large_delta_is_told_of_once(adjacency):
     assert "delta=0.01 is above one over the number of rows" in str(told.message)
     assert "Give 1e-05 or less" in str(told.message)
     assert told.filename == __file__
-    assert said(report) == ["delta: 0.01, as given", _context.EXPOSED]
+    assert said(report) == ["delta: 0.01, as given", _opening.EXPOSED]
 
 
 def test_one_over_the_rows_is_not_told_of():
@@ -197,7 +197,7 @@ def test_one_over_the_rows_is_not_told_of():
 
 def test_no_delta_is_large_where_nothing_is_promised():
     report = fitted(4000, delta=0.01, epsilon=float("inf")).privacy_
-    assert _context.EXPOSED not in said(report)
+    assert _opening.EXPOSED not in said(report)
 
 
 def test_nothing_is_paid_if_the_warning_is_an_error():

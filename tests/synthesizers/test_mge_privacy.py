@@ -25,7 +25,7 @@ from skdpgen.synthesizers.gaussian._lens_map import (
     nearest,
 )
 from skdpgen.synthesizers.models import NormalScores, ScoresOfRows, _mixture_model
-from skdpgen.synthesizers.opening import _context
+from skdpgen.synthesizers.opening import _opening
 from skdpgen.tables import (
     CategoryCells,
     EncodedBatch,
@@ -244,14 +244,14 @@ def test_networks_of_a_vote_learn_from_as_many_pictures_as_are_known(
 
     monkeypatch.setattr(_pictures, "_trained_network", spy)
     monkeypatch.setattr(_pictures, "N_DRAWN", (30, 10_000))
-    monkeypatch.setattr(_context, "count_rows", counted_as(released))
+    monkeypatch.setattr(_opening, "count_rows", counted_as(released))
     known = {"classes": CLASSES, "n_prototypes": 1, "random_state": 0}
     DPMGESynthesizer(epsilon=30.0, adjacency=adjacency, **known).fit(images, y)
     n = N_ROWS if adjacency == "replace" else int(released)
     assert drawn == [n] * len(_pictures.CHOICES)
 
 
-def counted_as(released, count=_context.count_rows):
+def counted_as(released, count=_opening.count_rows):
     """Return what releases the number of rows, with a certain result."""
 
     def count_rows(rows, ledger):

@@ -22,7 +22,7 @@ from skdpgen.privacy import (
     release,
     sensitivity,
 )
-from skdpgen.synthesizers.opening import _context
+from skdpgen.synthesizers.opening import _opening
 from skdpgen.tables import TARGET, Boolean, CategoryCells, Rows
 
 ALPHA = 1e-6  # of every statistical test
@@ -218,7 +218,7 @@ def test_a_class_list_read_from_the_rows_is_caught(monkeypatch):
         labels = sorted(batch.parts["tokens"][TARGET].values)
         return dict.fromkeys(labels, 1e9), 1.0
 
-    monkeypatch.setattr(_context, "discover_classes", leak)
+    monkeypatch.setattr(_opening, "discover_classes", leak)
     assert fits_that_show_a_unique_value(2) == 2
 
 

@@ -1,14 +1,6 @@
 """Opening a table: public facts, private discovery of the others, and its cost."""
 
 from skdpgen.synthesizers.opening._binning import MAX_BINS, discover_bins, steps_share
-from skdpgen.synthesizers.opening._context import (
-    IS_CLONE,
-    Fitting,
-    Opening,
-    columns_lost,
-    open_rows,
-    parameters_stated,
-)
 from skdpgen.synthesizers.opening._facts import Facts
 from skdpgen.synthesizers.opening._fitted import Fitted, Measured
 from skdpgen.synthesizers.opening._known_columns import (
@@ -23,6 +15,14 @@ from skdpgen.synthesizers.opening._main_release import (
     pools_gaps,
     release_columns,
     with_shared_gaps,
+)
+from skdpgen.synthesizers.opening._opening import (
+    IS_CLONE,
+    Fitting,
+    Opening,
+    columns_lost,
+    open_rows,
+    parameters_stated,
 )
 from skdpgen.synthesizers.opening._public_rows import (
     PublicTables,

@@ -18,7 +18,6 @@ from skdpgen.privacy import (
     sensitivity,
     shortened,
 )
-from skdpgen.synthesizers.opening._context import Opening
 from skdpgen.synthesizers.opening._first_look import (
     BLURRED_STD,
     LOOK_SHARES,
@@ -28,6 +27,7 @@ from skdpgen.synthesizers.opening._first_look import (
     share_for,
 )
 from skdpgen.synthesizers.opening._known_columns import CLASS_SHARE, Known
+from skdpgen.synthesizers.opening._opening import Opening
 from skdpgen.synthesizers.opening._public_rows import CHECK_SHARES, count_public
 from skdpgen.synthesizers.opening._unknown_columns import (
     COUNT_SHARE,

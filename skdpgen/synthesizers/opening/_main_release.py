@@ -19,7 +19,7 @@ from skdpgen.privacy import (
     sensitivity,
     shortened,
 )
-from skdpgen.synthesizers.opening._context import Opening
+from skdpgen.synthesizers.opening._opening import Opening
 from skdpgen.synthesizers.opening._unknown_columns import open_words
 from skdpgen.tables import Asked, Categorical, CategoryCells, Cells, OpenWords
 from skdpgen.utils import (

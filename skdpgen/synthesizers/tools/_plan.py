@@ -19,9 +19,9 @@ from skdpgen.privacy import (
 )
 from skdpgen.synthesizers.embedding._row_kernel import RICH_SHARE, TYPICAL_RELATIONS
 from skdpgen.synthesizers.opening._binning import BIN_SHARES
-from skdpgen.synthesizers.opening._context import SEARCHES
 from skdpgen.synthesizers.opening._first_look import Unknown
 from skdpgen.synthesizers.opening._known_columns import CLASS_SHARE
+from skdpgen.synthesizers.opening._opening import SEARCHES
 from skdpgen.synthesizers.opening._unknown_columns import (
     CERTAIN_STDS,
     COUNT_SHARE,
