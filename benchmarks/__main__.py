@@ -156,7 +156,7 @@ def run_one(
         explaining = {*names}.difference(usual_runs(name, on_gpu=True))
         left_out = {
             "without a GPU (--gpu)": {*names}.difference(only, explaining),
-            "as they only explain (--run)": explaining,
+            "because they only explain tables (--run)": explaining,
         }
         for why, runs in left_out.items():
             if runs:

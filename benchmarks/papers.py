@@ -3,8 +3,8 @@
 The folder ``results/papers/NAME`` has all of a paper. Each ``.toml`` but ``page.toml``
 is a run, and the ``.jsonl`` of the same name has its rows. Runs whose names end in
 ``_gpu`` take hours of a processor. ``printed.csv`` has what the paper prints, a number
-a line. ``page.toml`` says how tables are laid out, and which runs only ``explaining``
-them: no table of the paper needs these.
+a line. ``page.toml`` says how tables are laid out. Its ``explaining`` names runs that
+no table of the paper needs: they explain a number, or show what was tried.
 """
 
 import math

@@ -440,7 +440,7 @@ def test_runs_that_only_explain_are_left_out_unless_named(tmp_path, monkeypatch)
     asked, text = asked_runs(["dp_ntk", "--no-gpu"], tmp_path, monkeypatch)
     assert {"tables", "digits"} <= asked
     assert not asked & explaining
-    assert "as they only explain (--run): ideas, selected" in text
+    assert "because they only explain tables (--run): ideas, selected" in text
     every, text = asked_runs(["dp_ntk", "--gpu"], tmp_path, monkeypatch)
     assert every - asked == {"digits_gpu", "widths_gpu"}
     assert "without a GPU" not in text
