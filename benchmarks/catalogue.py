@@ -68,6 +68,7 @@ IN_PAPERS = {
     "epileptic": "epileptic",
     "isolet": "isolet",
     "covtype_20k": "covtype",
+    "covtype_thinned": "covtype",
     "kdd99_10pct": "intrusion",
     "kdd99_four_categories": "intrusion",
     "mnist": "mnist",

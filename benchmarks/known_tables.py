@@ -1,6 +1,6 @@
 """Public tables to measure on, read from a folder that the caller names."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -30,6 +30,17 @@ FOUR_CATEGORIES = {"normal.": "normal"} | {
     )
     for attack in attacks
 }
+# Rows of each class in the whole file of covtype, of which ours is the beginning. The
+# authors of DP-MERF take 20,000 rows of it, and .03 of the largest class.
+COVTYPE_THINNED = {
+    1: 211_840,
+    2: 0.03 * 283_301,
+    3: 35_754,
+    4: 2_747,
+    5: 9_493,
+    6: 17_367,
+    7: 20_510,
+}
 
 
 @dataclass(frozen=True)
@@ -41,6 +52,7 @@ class Table:
     file: str | None = None  # name of the file, if it is another
     kept: float = 1.0  # part of the largest class, of which others are dropped
     most_missing: int | None = None  # values of a row; rows with more are dropped
+    proportions: Mapping[int, float] | None = None  # of classes; other rows are dropped
 
 
 TABLES = {
@@ -68,6 +80,7 @@ TABLES = {
     "census_thinned": Table(file="census_kdd", kept=0.4),
     "cervical_filled": Table(file="cervical", most_missing=9),
     "cervical_thinned": Table(file="cervical", kept=0.3, most_missing=9),
+    "covtype_thinned": Table(file="covtype_20k", proportions=COVTYPE_THINNED),
     "credit_without_time": Table(file="creditcard_fraud_sample", leave_out=("Time",)),
     "kdd99_four_categories": Table(
         lambda y: y.map(FOUR_CATEGORIES), file="kdd99_10pct", kept=0.1
@@ -108,6 +121,8 @@ def read_split(name: str, folder: str | Path, seed: int = 0) -> Split:
     y = table.target(frame.pop("target"))
     if table.kept < 1:
         frame, y = _thinned(frame[y.notna()], y[y.notna()], table.kept)
+    if table.proportions is not None:
+        frame, y = _in_proportions(frame, y, table.proportions)
     rows = np.arange(len(frame))
     if name == "adult":
         train, test = rows[:ADULT_TRAIN], rows[ADULT_TRAIN:]
@@ -136,4 +151,26 @@ def _thinned(
     n_dropped = len(largest) - round(kept * len(largest))
     dropped = np.random.default_rng(0).permutation(largest)[:n_dropped]
     rows = np.setdiff1d(np.arange(len(y)), dropped)
+    return X.iloc[rows], y.iloc[rows]
+
+
+def _in_proportions(
+    X: pd.DataFrame, y: pd.Series, proportions: Mapping[int, float]
+) -> tuple[pd.DataFrame, pd.Series]:
+    """Drop rows at random until classes are in proportion, the same for each split.
+
+    Examples
+    --------
+    >>> X, y = pd.DataFrame({"a": range(10)}), pd.Series([0] * 8 + [1] * 2)
+    >>> _in_proportions(X, y, {0: 1.0, 1: 2.0})[1].tolist()
+    [0, 1, 1]
+    """
+    counts = y.value_counts()
+    most = min(counts[label] / part for label, part in proportions.items())
+    order = np.random.default_rng(0).permutation(len(y))
+    kept = [
+        order[(y.iloc[order] == label).to_numpy()][: round(most * part)]
+        for label, part in proportions.items()
+    ]
+    rows = np.sort(np.concatenate(kept))
     return X.iloc[rows], y.iloc[rows]

@@ -69,6 +69,20 @@ def test_rows_with_many_missing_values_are_dropped_before_a_class_is_thinned(tmp
     assert (np.bincount(y) == [36, 40]).all()  # .3 of 120
 
 
+def test_rows_are_dropped_until_classes_are_in_proportion(tmp_path):
+    y = [1] * 700 + [2] * 700 + [3, 4, 5, 6, 7] * 120
+    frame = pd.DataFrame({"row": range(len(y)), "target": y})
+    frame.to_csv(tmp_path / "covtype_20k.csv.gz", index=False)
+    split = read_split("covtype_thinned", tmp_path)
+    counts = np.bincount(np.concatenate([split.y_train, split.y_test]))[1:]
+    assert counts.tolist() == [700, 28, 118, 9, 31, 57, 68]
+    rows = pd.concat([split.X_train, split.X_test])["row"]
+    assert rows.is_unique
+    assert (
+        frame["target"][rows].to_numpy()[: len(split.y_train)] == split.y_train
+    ).all()
+
+
 def test_halves_share_no_row(tmp_path):
     X, y = load_example(500)
     X.assign(target=y, row=range(500)).to_csv(tmp_path / "cervical.csv.gz", index=False)
