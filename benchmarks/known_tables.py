@@ -88,7 +88,8 @@ TABLES = {
         lambda y: y.map(FOUR_CATEGORIES), file="kdd99_10pct", kept=0.1
     ),
     # As the code of DP-HP and DP-NTK does, which keeps other parts of the largest
-    # class: .2, .002 and .03. Of credit it leaves 569 rows; our sample has 1,230.
+    # class: .2, .002 and .03. Of that class of credit it leaves 569 rows, and our
+    # sample has 1,230.
     "census_thinned_more": Table(file="census_kdd", kept=0.2),
     "credit_thinned": Table(
         file="creditcard_fraud_sample", leave_out=("Time",), kept=569 / 1230
