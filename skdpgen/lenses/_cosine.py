@@ -11,8 +11,6 @@ from skdpgen.utils import (
     saved,
 )
 
-UNCLIPPED_RMS = 0.35  # root mean square of pixels that is still not clipped
-
 
 @saved("lens.cosine")
 @dataclass(frozen=True)
@@ -29,17 +27,19 @@ class CosineLens:
 
     *Bound.* The norm is clipped, whatever the image is. A smaller radius makes codes
     larger, and clips more of them: an image stays as it is if its low frequencies,
-    after the centre is subtracted, have a root mean square of r at most.
+    after the centre is subtracted, have a root mean square of r at most. With the
+    defaults every image does: a pixel is at most .5 from .5. An image that is clipped
+    comes back with less contrast, so photographs around 0 come back darker.
 
     Parameters
     ----------
     n_coefficients : int, default=80
         Frequencies of each channel; all of them if an image has fewer.
-    centre : float, default=0.0
-        Public brightness that is subtracted from each pixel: 0 for strokes on black,
-        0.5 for photographs.
-    radius : float or "auto", default="auto"
-        The constant r; "auto" is 0.35.
+    centre : float, default=0.5
+        Public brightness that is subtracted from each pixel. With 0 and a radius of .35
+        strokes on black have larger codes, beside the same noise.
+    radius : float, default=0.5
+        The constant r.
     emphasis : float, default=0.0
         A frequency (i, j) is multiplied by :math:`(1 + \sqrt{i^2 + j^2})` to this
         power, and divided by it when decoded. All codes get the same noise, and high
@@ -57,8 +57,8 @@ class CosineLens:
     """
 
     n_coefficients: int = 80
-    centre: float = 0.0
-    radius: float | str = "auto"
+    centre: float = 0.5
+    radius: float = 0.5
     emphasis: float = 0.0
 
     is_opaque = False
@@ -72,11 +72,8 @@ class CosineLens:
             )
         if not 0.0 <= self.centre <= 1.0:
             raise ValueError(f"centre must be in [0, 1]. Got {self.centre!r} instead.")
-        radius = 0.0 if isinstance(self.radius, str) else self.radius
-        if self.radius != "auto" and not 0.0 < radius < math.inf:
-            raise ValueError(
-                f"radius must be positive, or 'auto'. Got {self.radius!r} instead."
-            )
+        if isinstance(self.radius, str) or not 0.0 < self.radius < math.inf:
+            raise ValueError(f"radius must be positive. Got {self.radius!r} instead.")
         if not 0.0 <= self.emphasis <= 2.0:
             raise ValueError(
                 f"emphasis must be in [0, 2]. Got {self.emphasis!r} instead."
@@ -87,7 +84,7 @@ class CosineLens:
         """Description of the lens in a certificate."""
         return (
             "low frequencies of a cosine transform, "
-            f"{self.n_coefficients} a channel, radius {self._radius:g} "
+            f"{self.n_coefficients} a channel, radius {self.radius:g} "
             f"around {self.centre:g}"
             + (f", emphasis {self.emphasis:g}" if self.emphasis else "")
         )
@@ -109,13 +106,13 @@ class CosineLens:
         kept = (waves[:, :, rows, columns] * self._gain(rows, columns, images)).flatten(
             1
         )
-        return clipped(kept / (self._radius * math.sqrt(math.prod(shape))))
+        return clipped(kept / (self.radius * math.sqrt(math.prod(shape))))
 
     def decode(self, codes: Tensor, shape: Shape) -> Tensor:
         """Return images in [0, 1]; differentiable."""
         rows, columns, tall, wide = self._waves(shape, codes)
         waves = codes.new_zeros(len(codes), shape[0], len(tall), len(wide))
-        size = self._radius * math.sqrt(math.prod(shape))
+        size = self.radius * math.sqrt(math.prod(shape))
         kept = size * codes.reshape(len(codes), shape[0], len(rows))
         waves[:, :, rows, columns] = kept / self._gain(rows, columns, codes)
         return (tall.T @ waves @ wide + self.centre).clamp(0.0, 1.0)
@@ -127,10 +124,6 @@ class CosineLens:
     def double(self) -> "CosineLens":
         """Return itself: cosines have the precision of images."""
         return self
-
-    @property
-    def _radius(self) -> float:
-        return UNCLIPPED_RMS if isinstance(self.radius, str) else self.radius
 
     def _gain(self, rows: Tensor, columns: Tensor, like: Tensor) -> Tensor:
         """Return the factor of each frequency."""

@@ -40,7 +40,7 @@ def lens_of(
     Examples
     --------
     >>> lens_of("cosine").name
-    'low frequencies of a cosine transform, 80 a channel, radius 0.35 around 0'
+    'low frequencies of a cosine transform, 80 a channel, radius 0.5 around 0.5'
     >>> lens_of("scattering", needs_decoder=True)
     Traceback (most recent call last):
     ...

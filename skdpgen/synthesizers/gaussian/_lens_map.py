@@ -349,7 +349,7 @@ def choose_lens(
     n_pixels = size[1] * size[2]
     n = min(MOST_FREQUENCIES[0], MOST_FREQUENCIES[1] // size[0], n_pixels)
     n_frequencies = n if public_data is None else min(MORE_FREQUENCIES * n, n_pixels)
-    emphasised = CosineLens(n_frequencies, radius=RADIUS, emphasis=EMPHASIS)
+    emphasised = CosineLens(n_frequencies, 0.0, RADIUS, EMPHASIS)
     default: Lens = CosineLens(n_frequencies) if is_plain else emphasised
     chosen = default if lens is None else lens_of(lens, needs_decoder=True)
     check_lens(chosen, size)

@@ -27,6 +27,7 @@ from skdpgen.utils import Rows
 
 Floats = NDArray[np.float64]
 N_COEFFICIENTS = 64  # of a cosine transform: fewer codes share less noise
+CENTRE, RADIUS = 0.0, 0.35  # clips bright images, which are never decoded
 PIXELS = "pixels"  # the lens of a discriminator of images themselves
 
 
@@ -131,7 +132,7 @@ def check_public_data(
             )
         return None
     n = min(N_COEFFICIENTS, size[1] * size[2])
-    used: Lens = CosineLens(n) if lens is None else lens_of(lens)
+    used: Lens = CosineLens(n, CENTRE, RADIUS) if lens is None else lens_of(lens)
     if lens is None:
         check_lens(used, size)
     else:
