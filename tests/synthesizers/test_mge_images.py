@@ -396,6 +396,14 @@ def test_the_paper_has_means_and_variances_from_one_release(epsilon):
     assert synth._model.centres.shape == (2, 1, 16)
 
 
+@pytest.mark.parametrize("brightness", [0.1, 0.5, 0.9])
+def test_the_paper_keeps_the_brightness_of_images(brightness):
+    rng = np.random.default_rng(0)
+    images = brightness + rng.uniform(-0.05, 0.05, (400, 3, 8, 8))
+    synth = build(algorithm="one_shot", epsilon=INF, classes=None).fit(images)
+    assert np.asarray(synth.sample(400)).mean() == pytest.approx(brightness, abs=0.01)
+
+
 def test_the_paper_needs_no_labels():
     synth = build(algorithm="one_shot", augmentation="auto", classes=None).fit(PIXELS)
     assert synth.sample(5).shape == (5, 8, 8)
