@@ -30,11 +30,12 @@ def _images(
     *names: str,
     measure: Callable[..., dict[str, Any]] = measure_image_cell,
     preset_data: str | None = None,
+    has_public: bool | None = None,
 ) -> KnownTable:
     return KnownTable(
         files=tuple((f"{name}.npz",) for name in names),
         measure=measure,
-        has_public=len(names) > 1,
+        has_public=len(names) > 1 if has_public is None else has_public,
         has_seed=False,
         preset_data=preset_data or IN_PAPERS.get(names[0]),
     )
@@ -96,7 +97,7 @@ KNOWN_TABLES |= {name: _with_public(name, at.name) for name, at in REGIONS.items
 KNOWN_TABLES |= {name: _with_public(name, whole) for name, whole in HALVES.items()}
 KNOWN_TABLES |= {name: _images(*names) for name, names in PUBLIC_SETS.items()}
 KNOWN_TABLES |= {
-    name: _images(*superclass.names, measure=measure_superclass_cell)
+    name: _images(*superclass.names, measure=measure_superclass_cell, has_public=True)
     for name, superclass in SUPERCLASSES.items()
 }
 KNOWN_TABLES |= {name: KnownTable(partial(read_split, name)) for name in MADE_UP}

@@ -65,7 +65,15 @@ SUPERCLASSES = {
             "mnist": 6_000,
             "usps": 4_000,
         },
-    )
+    ),
+    "cars": Superclass(
+        file="cifar10_jpeg",
+        classes=(1, 9),  # automobiles, trucks
+        n_private=5_992,  # as many as the paper has of cars
+        n_public=4_008,
+        n_others=35_992,
+        beside={},
+    ),
 }
 
 

@@ -615,6 +615,7 @@ def test_presets_have_the_rows_of_table_4(row):
     assert steps_of(tuned, size) == (1024, 5 * f_steps, f_batch, f_rate)
     inverted = DPGANSynthesizer.from_preset("paper", **given, algorithm="latent")
     width, steps, batch, rate = latent
+    assert inverted.lens == ("cosine" if given["data"] == "cifar10" else None)
     assert steps_of(inverted, size) == (width, 5 * steps, batch, rate)
     for synth, n_latent, n_rows in ((tuned, 128, f_batch), (inverted, 25, batch)):
         critic, generator = synth.discriminator, synth.generator
