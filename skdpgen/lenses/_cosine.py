@@ -15,12 +15,15 @@ from skdpgen.utils import (
 @saved("lens.cosine")
 @dataclass(frozen=True)
 class CosineLens:
-    r"""The lowest frequencies of a cosine transform, channel by channel.
+    r"""The lowest frequencies of a cosine transform of channels, rows and columns.
 
-    .. math:: v = \frac{(C_h (x - c)\, C_w^\top)_{ij}}{r \sqrt{d}}, \qquad
+    .. math:: v_k = \frac{1}{r \sqrt{d}} \sum_l (C_3)_{kl}\,
+              (C_h (x_l - c)\, C_w^\top)_{ij}, \qquad
               \mathrm{code} = v / \max(1, \|v\|)
 
-    The rows of the matrices C are cosines, orthonormal. Those pairs (i, j) are kept for
+    The rows of the matrices C are cosines, orthonormal. Channels l are transformed as
+    well, into a brightness and differences of colours: red, green and blue are nearly
+    alike in photographs, these are nearly independent. Those pairs (i, j) are kept for
     which i/h + j/w is smallest, where h and w are height and width; d is how many
     numbers an image has. So a code describes a blurred image, and decoding is the same
     sum of cosines.
@@ -103,9 +106,8 @@ class CosineLens:
         tall, wide = on_grid(tall, n_bits), on_grid(wide, n_bits)
         tall_waves = tall @ on_grid(images - self.centre, n_bits)
         waves = on_grid(tall_waves, n_bits) @ wide.T
-        kept = (waves[:, :, rows, columns] * self._gain(rows, columns, images)).flatten(
-            1
-        )
+        kept = waves[:, :, rows, columns] * self._gain(rows, columns, images)
+        kept = mixed(kept, cosines(channels, channels).to(images)).flatten(1)
         return clipped(kept / (self.radius * math.sqrt(math.prod(shape))))
 
     def decode(self, codes: Tensor, shape: Shape) -> Tensor:
@@ -114,6 +116,7 @@ class CosineLens:
         waves = codes.new_zeros(len(codes), shape[0], len(tall), len(wide))
         size = self.radius * math.sqrt(math.prod(shape))
         kept = size * codes.reshape(len(codes), shape[0], len(rows))
+        kept = mixed(kept, cosines(shape[0], shape[0]).to(codes).T)
         waves[:, :, rows, columns] = kept / self._gain(rows, columns, codes)
         return (tall.T @ waves @ wide + self.centre).clamp(0.0, 1.0)
 
@@ -161,6 +164,30 @@ def on_grid(values: Tensor, n_bits: int) -> Tensor:
     if values.dtype is not torch.float64 or values.requires_grad:
         return values
     return (values * 2.0**n_bits).round() * 2.0**-n_bits
+
+
+def mixed(rows: Tensor, matrix: Tensor) -> Tensor:
+    """Return products of a matrix with the channels of rows, (n, channels, k).
+
+    Each product and sum is a step of its own, so the result for a row does not depend
+    on its position, as it may in a product of matrices.
+
+    Examples
+    --------
+    >>> turn = torch.tensor([[0.0, 1.0], [-1.0, 0.0]])
+    >>> mixed(torch.tensor([[[1.0], [2.0]]]), turn).tolist()
+    [[[2.0], [-1.0]]]
+    """
+    if len(matrix) == 1:
+        return rows
+    channels = rows.unbind(dim=1)
+    sums = []
+    for factors in matrix:
+        total = channels[0] * factors[0]
+        for channel, factor in zip(channels[1:], factors[1:], strict=True):
+            total = total + channel * factor
+        sums.append(total)
+    return torch.stack(sums, dim=1)
 
 
 def bits_of(height: int, width: int) -> int:

@@ -23,7 +23,7 @@ def test_codes_are_the_lowest_coefficients(shape, n):
     channels, height, width = shape
     codes = lens.encode(images).reshape(3, channels, -1)
     assert codes[0].numel() == lens.n_latent(shape)
-    waves = dctn(images.numpy() - 0.25, axes=(2, 3), norm="ortho")
+    waves = dctn(images.numpy() - 0.25, axes=(1, 2, 3), norm="ortho")
     waves /= 10.0 * math.sqrt(math.prod(shape))
     rows, columns = (one.numpy() for one in lowest(codes.shape[2], height, width))
     np.testing.assert_allclose(codes, waves[:, :, rows, columns], rtol=0, atol=1e-7)
