@@ -17,22 +17,22 @@ from skdpgen.utils import (
 class CosineLens:
     r"""The lowest frequencies of a cosine transform of channels, rows and columns.
 
-    .. math:: v_k = \frac{1}{r \sqrt{d}} \sum_l (C_3)_{kl}\,
+    .. math:: v_{kij} = \frac{1}{r \sqrt{d}} \sum_l (C_m)_{kl}\,
               (C_h (x_l - c)\, C_w^\top)_{ij}, \qquad
               \mathrm{code} = v / \max(1, \|v\|)
 
-    The rows of the matrices C are cosines, orthonormal. Channels l are transformed as
-    well, into a brightness and differences of colours: red, green and blue are nearly
-    alike in photographs, these are nearly independent. Those pairs (i, j) are kept for
-    which i/h + j/w is smallest, where h and w are height and width; d is how many
-    numbers an image has. So a code describes a blurred image, and decoding is the same
-    sum of cosines.
+    The rows of the matrices C are cosines, orthonormal. An image has m channels
+    :math:`x_l` of height h and width w, d numbers in all, and c is the centre. Channels
+    are transformed into a brightness and differences of colours: red, green and blue
+    are nearly alike in photographs, and these are nearly independent. Those pairs
+    (i, j) are kept for which i/h + j/w is smallest. So a code describes a blurred
+    image, and decoding is the same sum of cosines.
 
     *Bound.* The norm is clipped, whatever the image is. A smaller radius makes codes
     larger, and clips more of them: an image stays as it is if its low frequencies,
     after the centre is subtracted, have a root mean square of r at most. With the
-    defaults every image does: a pixel is at most .5 from .5. An image that is clipped
-    comes back with less contrast, so photographs around 0 come back darker.
+    defaults all images do: a pixel is at most .5 from .5, and the transform keeps
+    norms. An image that is clipped comes back nearer to the centre: around 0, darker.
 
     Parameters
     ----------

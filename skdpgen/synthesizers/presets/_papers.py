@@ -472,15 +472,15 @@ def _gan(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
     if algorithm == "scratch":
         return dict(CGAN_IMAGES)
     _, tuned, inverted = _of_table_4(name, given)
-    images: dict[str, Any] = {}
+    more: dict[str, Any] = {}
     if algorithm == "finetune":
         (rate, steps, batch), width, n_latent = tuned, 1024, 128
-        images = {"generator__pooling": 1}  # "latent" sees codes
+        more = {"generator__pooling": 1}  # "latent" sees codes
     else:
         (width, steps, batch, rate), n_latent = inverted, 25
         if name == "cifar10":  # on which the shipped network for colour was trained
-            images = {"lens": "cosine"}
-    return images | {
+            more = {"lens": "cosine"}
+    return more | {
         "algorithm": algorithm,
         "start": "nothing",
         "generator__hidden_layer_sizes": (width,) * 3,
