@@ -1,9 +1,10 @@
-"""Lenses that a configuration may name: of photographs, and ResNet-20.
+"""Lenses that a configuration may name: of photographs, of labels, and ResNet-20.
 
 The photographs come with other packages: two with scikit-learn, one with matplotlib,
 and five with scikit-image. Filters that were learnt from all of them are stored beside
 this module, so no run needs scikit-image; ``python -m benchmarks.public_lenses`` learns
-them again.
+them again. Networks of labels of public images are stored in half precision;
+``benchmarks.superclasses`` learns them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
 from torch import Generator
 
-from skdpgen.lenses import ClassifierLens, PatchLens, PrivateClassifier
+from skdpgen.lenses import ClassifierLens, LabelLens, PatchLens, PrivateClassifier
 from skdpgen.networks import ResNet20
 
 # package, file, and what it shows; licences are those of the packages' own notes
@@ -34,6 +35,7 @@ PHOTOGRAPHS = (
 N_CROPS, SIDE = 10_000, 32
 SMALLEST = 1.5  # side of a crop, before it is made smaller, in sides after
 STORED = Path(__file__).parent / "photographs.safetensors"
+OF_LABELS = "labels beside "  # and the name of a superclass
 # DP-MEPF, table 19: an epsilon of 10 is divided between a classifier and the means. The
 # share is that of mu², so that the classifier alone has an epsilon of 2, 5 or 8.
 CLASSIFIERS = {
@@ -64,6 +66,8 @@ def with_lens(settings: Mapping[str, Any]) -> dict[str, Any]:
     name = settings.get("lens")
     if name == "photographs":
         return {**settings, "lens": photograph_lens()}
+    if isinstance(name, str) and name.startswith(OF_LABELS):
+        return {**settings, "lens": label_lens(name.removeprefix(OF_LABELS))}
     if name == "untrained classifier":
         return {**settings, "lens": untrained_classifier()}
     return {**settings, **({"lens": CLASSIFIERS[name]} if name in CLASSIFIERS else {})}
@@ -74,6 +78,32 @@ def photograph_lens() -> PatchLens:
     stored = load_file(STORED)
     source = f"{N_CROPS:,} crops of {len(PHOTOGRAPHS)} public photographs"
     return PatchLens(stored["filters"], stored["thresholds"], source=source)
+
+
+def label_lens(superclass: str) -> LabelLens:
+    """Return the stored network of the labels of public images beside a superclass."""
+    stored = load_file(_file_of_labels(superclass))
+    n_layers = len(stored) // 2
+    filters, biases = (
+        [stored[f"{part}.{k}"].float() for k in range(n_layers)]
+        for part in ("filters", "biases")
+    )
+    return LabelLens(filters, biases, source=f"the public images beside {superclass}")
+
+
+def store_label_lens(lens: LabelLens, superclass: str) -> None:
+    """Keep a network of labels, in half precision."""
+    parts = {"filters": lens.filters, "biases": lens.biases}
+    stored = {
+        f"{name}.{k}": part.half()
+        for name, tensors in parts.items()
+        for k, part in enumerate(tensors)
+    }
+    save_file(stored, _file_of_labels(superclass))
+
+
+def _file_of_labels(superclass: str) -> Path:
+    return Path(__file__).parent / f"labels_{superclass}.safetensors"
 
 
 def untrained_classifier() -> UntrainedClassifier:

@@ -1,7 +1,12 @@
-"""Images of one superclass to protect, among public images of every kind (DP-DRE)."""
+"""Images of one superclass to protect, among public images of every kind (DP-DRE).
 
+``python -m benchmarks.superclasses cars FOLDER`` learns again the network of the labels
+of its public images, which is stored beside this module, so that no run has to.
+"""
+
+import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +19,11 @@ from benchmarks.image_sets import (
     public_images,
     read_image_set,
 )
+from benchmarks.public_lenses import store_label_lens, with_lens
 from skdpgen.benchmark._cells import PUBLIC, REAL, Catalogue, Cell
 from skdpgen.benchmark._measure_cell import certificate, delta_of, maker, public_part
 from skdpgen.benchmark._own_table import files_of
+from skdpgen.lenses import LabelLens
 from skdpgen.metrics import SyntheticUtility
 
 Images = NDArray[np.uint8]
@@ -87,12 +94,15 @@ class SuperclassSplit:
         No image is in two of them.
     is_superclass : ndarray of bool
         Which public images are of the superclass.
+    labels : ndarray of int
+        Of public images: those of different files are different.
     """
 
     private: Images
     test: Images
     public: Images
     is_superclass: NDArray[np.bool_]
+    labels: NDArray[np.int64]
 
 
 def read_superclass(superclass: Superclass, paths: list[Path]) -> SuperclassSplit:
@@ -107,20 +117,24 @@ def read_superclass(superclass: Superclass, paths: list[Path]) -> SuperclassSpli
     within = rng.permutation(np.flatnonzero(is_within))
     others = rng.permutation(np.flatnonzero(~is_within))
     last = superclass.n_private + superclass.n_public
-    parts = [X[within[superclass.n_private : last]], X[others[: superclass.n_others]]]
+    chosen = within[superclass.n_private : last], others[: superclass.n_others]
+    parts, labels = [X[rows] for rows in chosen], [y[rows] for rows in chosen]
     for path, n in zip(paths[1:], superclass.beside.values(), strict=True):
         with np.load(path) as file:
-            images = file["x_train"]
-        chosen = images[rng.permutation(len(images))[:n]]
-        if chosen.shape[1:] != X.shape[1:]:
-            chosen = public_images(chosen, X.shape[1:])
-        parts.append(chosen)
+            images, kinds = file["x_train"], file["y_train"]
+        rows = rng.permutation(len(images))[:n]
+        images = images[rows]
+        if images.shape[1:] != X.shape[1:]:
+            images = public_images(images, X.shape[1:])
+        parts.append(images)
+        labels.append(kinds[rows].astype(np.int64) + 1 + max(map(np.max, labels)))
     public = np.concatenate(parts)
     return SuperclassSplit(
         X[within[: superclass.n_private]],
         X_test[np.isin(y_test, superclass.classes)],
         public,
         np.arange(len(public)) < len(parts[0]),
+        np.concatenate(labels).astype(np.int64),
     )
 
 
@@ -144,7 +158,8 @@ def measure_superclass_cell(
         drawn = split.public[order(len(split.public))[:n]]
         row["superclass_weight"] = float(split.is_superclass.mean())
         return row | likeness(split.test[:N_COMPARED], drawn)
-    synthesizer = maker(cell, len(split.private), catalogue)(
+    named = replace(cell, settings=with_lens(cell.settings))
+    synthesizer = maker(named, len(split.private), catalogue)(
         epsilon=cell.epsilon,
         delta=delta_of(cell),
         adjacency=cell.adjacency,
@@ -161,3 +176,18 @@ def measure_superclass_cell(
         row["effective_size"] = float(synthesizer.effective_size_)
     drawn = synthesizer.sample(n, random_state=cell.release)
     return row | likeness(split.test[:N_COMPARED], drawn) | certificate(synthesizer)
+
+
+def learn_labels(name: str, folder: Path) -> LabelLens:
+    """Return a network of the labels of the public images of a superclass."""
+    superclass = SUPERCLASSES[name]
+    paths = [folder / f"{file}.npz" for file in superclass.names]
+    split = read_superclass(superclass, paths)
+    source = f"the public images beside {name}"
+    return LabelLens.learn(split.public, split.labels, source=source, verbose=1)
+
+
+if __name__ == "__main__":
+    superclass_name, data_folder = sys.argv[1:]
+    learnt = learn_labels(superclass_name, Path(data_folder))
+    store_label_lens(learnt, superclass_name)

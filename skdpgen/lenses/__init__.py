@@ -1,6 +1,7 @@
 """Public views of images, fixed before anything private is read."""
 
 from skdpgen.lenses._cosine import CosineLens
+from skdpgen.lenses._label_lens import LabelLens
 from skdpgen.lenses._lens import Decoding, Lens, Perceptual, clipped
 from skdpgen.lenses._lens_of import lens_of
 from skdpgen.lenses._module_lens import ModuleLens, RandomLens
@@ -21,6 +22,7 @@ __all__ = [
     "ClassifierLens",
     "CosineLens",
     "Decoding",
+    "LabelLens",
     "Lens",
     "ModuleLens",
     "PatchLens",

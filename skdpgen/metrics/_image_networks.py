@@ -1,7 +1,6 @@
 """Networks that judge images, as scikit-learn estimators: train, predict."""
 
 import math
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -10,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from torch import Tensor, nn
 
-from skdpgen.networks import Maps
-from skdpgen.utils import pick_device, torch_generator
+from skdpgen.networks import TEMPERATURE, Maps, drawn_layer, train_classifier
+from skdpgen.utils import pick_device
 
 Shape = tuple[int, int, int]  # channels, height and width
 BATCH = 128
@@ -99,21 +98,6 @@ class ImageNetwork(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return 1e-3  # Adam's default
 
 
-def layer(
-    kind: type[nn.Conv2d | nn.Linear],
-    *sizes: int,
-    rng: np.random.Generator,
-    **settings: Any,
-) -> nn.Module:
-    """Return a layer with weights from ``rng``, not from torch's global state."""
-    made = nn.utils.skip_init(kind, *sizes, **settings)
-    generator = torch_generator(rng)
-    nn.init.kaiming_uniform_(made.weight, nonlinearity="relu", generator=generator)
-    if made.bias is not None:
-        nn.init.zeros_(made.bias)
-    return made
-
-
 # ----------------------------------------------------------------------------
 # "cnn": this package's own.
 
@@ -162,16 +146,16 @@ class ImageCNN(ImageNetwork):
         n_places = math.ceil(height / 4) * math.ceil(width / 4)  # after two poolings
         return nn.Sequential(
             Maps(1, (channels, height, width)),
-            layer(nn.Conv2d, channels, 16, 3, padding=1, rng=rng),
+            drawn_layer(nn.Conv2d, channels, 16, 3, padding=1, rng=rng),
             nn.ReLU(),
             nn.MaxPool2d(2, ceil_mode=True),
-            layer(nn.Conv2d, 16, 32, 3, padding=1, rng=rng),
+            drawn_layer(nn.Conv2d, 16, 32, 3, padding=1, rng=rng),
             nn.ReLU(),
             nn.MaxPool2d(2, ceil_mode=True),
             nn.Flatten(),
-            layer(nn.Linear, 32 * n_places, 128, rng=rng),
+            drawn_layer(nn.Linear, 32 * n_places, 128, rng=rng),
             nn.ReLU(),
-            layer(nn.Linear, 128, n_classes, rng=rng),
+            drawn_layer(nn.Linear, 128, n_classes, rng=rng),
         )
 
     def _rate(self, step: int) -> float:
@@ -249,25 +233,19 @@ class StridedCNN(ImageNetwork):
         dropped = torch.Generator(device=device).manual_seed(seed)
         return nn.Sequential(
             nn.Unflatten(1, (channels, height, width)),
-            layer(nn.Conv2d, channels, 32, 3, stride=2, padding=1, rng=rng),
+            drawn_layer(nn.Conv2d, channels, 32, 3, stride=2, padding=1, rng=rng),
             Dropout(dropped),
             nn.ReLU(),
-            layer(nn.Conv2d, 32, 64, 3, stride=2, padding=1, rng=rng),
+            drawn_layer(nn.Conv2d, 32, 64, 3, stride=2, padding=1, rng=rng),
             Dropout(dropped),
             nn.ReLU(),
             nn.Flatten(),
-            layer(nn.Linear, 64 * n_places, n_classes, rng=rng),
+            drawn_layer(nn.Linear, 64 * n_places, n_classes, rng=rng),
         )
 
 
 # ----------------------------------------------------------------------------
 # "resnet9": that of DP-MEPF, which is an example of FFCV.
-
-MOVED, CUT = 2, 4  # pixels: shifts at most, and the side of a square that is cut out
-# The learning rate, two settings of SGD, and the smoothing of labels.
-HIGHEST_RATE, MOMENTUM, DECAY, SMOOTHED = 0.5, 0.9, 5e-4, 0.1
-RISING_PART = 0.2  # of the steps, for the learning rate
-TEMPERATURE = 0.2  # what scores are multiplied by
 
 
 class ResNet9(ImageNetwork):
@@ -344,7 +322,7 @@ class ResNet9(ImageNetwork):
             _block(4 * n, 2 * n, rng=rng, kernel_size=3),
             nn.AdaptiveMaxPool2d(1),
             nn.Flatten(),
-            layer(nn.Linear, 2 * n, n_classes, rng=rng, bias=False),
+            drawn_layer(nn.Linear, 2 * n, n_classes, rng=rng, bias=False),
         )
 
     def _train(
@@ -354,34 +332,19 @@ class ResNet9(ImageNetwork):
         targets: Tensor,
         rng: np.random.Generator,
     ) -> None:
-        device, n_batch = pixels.device, min(self.batch_size, len(pixels))
+        n_batch = min(self.batch_size, len(pixels))
         self._centre = pixels.mean()
         self._spread = pixels.std().clamp_min(1e-3)
         images = self._levelled(pixels).unflatten(1, self.shape)
-        per_epoch = len(pixels) // n_batch
-        n_steps = self.max_iter or 24 * per_epoch
-        optimiser = torch.optim.SGD(
-            network.parameters(), momentum=MOMENTUM, weight_decay=DECAY
+        n_steps = self.max_iter or 24 * (len(pixels) // n_batch)
+        train_classifier(
+            lambda part: network(part.flatten(1)),
+            list(network.parameters()),
+            (images, targets),
+            n_steps,
+            n_batch,
+            rng=rng,
         )
-        order = np.empty(0, np.intp)
-        for step in range(n_steps):
-            if len(order) < n_batch:
-                order = rng.permutation(len(pixels))
-            batch, order = order[:n_batch], order[n_batch:]
-            rows = torch.from_numpy(batch).to(device)
-            done = (step + 1) / (n_steps + 1)
-            for group in optimiser.param_groups:
-                group["lr"] = HIGHEST_RATE * min(
-                    done / RISING_PART, (1 - done) / (1 - RISING_PART)
-                )
-            with half_precision(pixels.device):
-                scores = network(augmented(images[rows], rng).flatten(1))
-            loss = nn.functional.cross_entropy(
-                TEMPERATURE * scores.float(), targets[rows], label_smoothing=SMOOTHED
-            )
-            optimiser.zero_grad(set_to_none=True)
-            loss.backward()
-            optimiser.step()
 
     def _levelled(self, rows: Tensor) -> Tensor:
         """Return pixels with the training images' mean at 0 and deviation at 1."""
@@ -395,13 +358,6 @@ class ResNet9(ImageNetwork):
         ):
             scores = self.network_(both).float()
         return TEMPERATURE * scores.unflatten(0, (2, -1)).sum(dim=0)
-
-
-def half_precision(device: torch.device) -> AbstractContextManager[Any]:
-    """Return a context in which a GPU computes products in bfloat16."""
-    if device.type == "cuda":
-        return torch.autocast(device.type, torch.bfloat16)
-    return nullcontext()
 
 
 class Added(nn.Sequential):
@@ -419,33 +375,7 @@ def _block(
     n_inputs: int, n_outputs: int, *, rng: np.random.Generator, **settings: int
 ) -> nn.Module:
     """Return a convolution, its batch norm, and a ReLU."""
-    convolution = layer(nn.Conv2d, n_inputs, n_outputs, rng=rng, bias=False, **settings)
+    convolution = drawn_layer(
+        nn.Conv2d, n_inputs, n_outputs, rng=rng, bias=False, **settings
+    )
     return nn.Sequential(convolution, nn.BatchNorm2d(n_outputs), nn.ReLU(inplace=True))
-
-
-def augmented(images: Tensor, rng: np.random.Generator) -> Tensor:
-    """Mirror, shift and cut each image at random; what comes in from outside is 0.
-
-    Examples
-    --------
-    >>> augmented(torch.ones(2, 3, 16, 16), np.random.default_rng(0)).shape
-    torch.Size([2, 3, 16, 16])
-    """
-    n, _, *sides = images.shape
-    places = []
-    for axis, side in enumerate(sides):
-        at = rng.integers(2 * MOVED + 1, size=(n, 1)) + np.arange(side)
-        if axis:  # mirrored
-            at = np.where(rng.random((n, 1)) < 0.5, at, at[:, ::-1])
-        places.append(torch.from_numpy(at).to(images.device))
-    rows, columns = places
-    padded = nn.functional.pad(images, (MOVED,) * 4)
-    which = torch.arange(n, device=images.device)[:, None, None]
-    moved = padded.movedim(1, 3)[which, rows[:, :, None], columns[:, None, :]]
-    cut = []
-    for side in sides:
-        first = rng.integers(max(side - CUT, 0) + 1, size=(n, 1))
-        inside = (np.arange(side) >= first) & (np.arange(side) < first + CUT)
-        cut.append(torch.from_numpy(inside).to(images.device))
-    is_cut = cut[0][:, :, None] & cut[1][:, None, :]
-    return moved.masked_fill(is_cut[..., None], 0.0).movedim(3, 1)

@@ -1,6 +1,11 @@
 """Generators, discriminators and encoders; torch modules only."""
 
 from skdpgen.networks._autoencoder import AutoEncoder, PublicAutoEncoder
+from skdpgen.networks._classifier_training import (
+    TEMPERATURE,
+    drawn_layer,
+    train_classifier,
+)
 from skdpgen.networks._convolutional import (
     VGG,
     ImageClassifier,
@@ -23,6 +28,7 @@ from skdpgen.networks._table import (
 )
 
 __all__ = [
+    "TEMPERATURE",
     "VGG",
     "AutoEncoder",
     "CellsHead",
@@ -39,4 +45,6 @@ __all__ = [
     "SmallCNN",
     "TableGenerator",
     "TableShape",
+    "drawn_layer",
+    "train_classifier",
 ]

@@ -204,11 +204,15 @@ def test_images_of_a_superclass_are_private_public_or_for_testing(
     y = (numbers % 2).astype(np.uint8)
     parts = {"x_train": x[:800], "y_train": y[:800], "x_test": x[800:]}
     np.savez(tmp_path / "fashion_mnist.npz", **parts, y_test=y[800:])
-    np.savez(tmp_path / "other.npz", x_train=np.zeros((50, 6, 6), np.uint8))
+    black = {"x_train": np.zeros((50, 6, 6), np.uint8), "y_train": np.arange(50) % 3}
+    np.savez(tmp_path / "other.npz", **black)
     made = Superclass("fashion_mnist", (1,), 200, 100, 150, {"other": 50})
     split = read_superclass(made, [tmp_path / f"{name}.npz" for name in made.names])
     assert [len(part) for part in (split.private, split.public)] == [200, 300]
     assert split.is_superclass.sum() == 100
+    assert set(split.labels[:100]) == {1}
+    assert set(split.labels[100:250]) == {0}
+    assert set(split.labels[250:]) == {2, 3, 4}
     of_file = split.private, split.public[:250], split.test
     known = [set(250 * p[:, 0, 0].astype(int) + p[:, 0, 1]) for p in of_file]
     assert len(set().union(*known)) == sum(map(len, known))

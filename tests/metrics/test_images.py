@@ -31,9 +31,9 @@ from skdpgen.metrics._image_networks import (
     ImageCNN,
     ResNet9,
     StridedCNN,
-    augmented,
 )
 from skdpgen.metrics._models import IMAGE_NETWORKS
+from skdpgen.networks._classifier_training import augmented
 from tests.metrics._fakes import Bootstrap
 
 FAST = ("cnn", "logistic_regression")
