@@ -549,7 +549,7 @@ def draw_curves(
         style = "--" if source == PRINTED else "-"
         rank = [PRINTED, *curves.sources].index(source)
         colour = f"C{curves.methods.index(method) if len(curves.methods) > 1 else rank}"
-        marker = "s^ovDP"[rank]
+        marker = "s^ovDPX*"[rank]
         label = f"{method}, {source}"
         axes.plot(places, line.to_numpy(), style, c=colour, marker=marker, label=label)
     axes.set_xticks(range(len(ticks)), [written_epsilon(tick) for tick in ticks])

@@ -100,7 +100,7 @@ class LabelLens:
     ) -> Self:
         """Train the network on public images and labels; never on private ones.
 
-        40,000 images of 32 x 32 pixels in colour take some eight minutes of a core.
+        40,000 images of 32 x 32 pixels in colour take about ten minutes of a core.
 
         Parameters
         ----------
