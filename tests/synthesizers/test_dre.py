@@ -18,6 +18,7 @@ from skdpgen.exceptions import (
     SupportWarning,
     UncountedColumnsWarning,
 )
+from skdpgen.lenses import ModuleLens
 from skdpgen.privacy import insecure_noise_seed
 from skdpgen.synthesizers.models import PublicItems, RatioModel
 from skdpgen.synthesizers.ratio import (
@@ -253,6 +254,26 @@ def test_images_are_weighed_towards_private_ones():
     synth.fit(*private, public_data=(PIXELS, DIGIT))
     assert synth.weights_[is_dark].sum() > 0.75
     assert set(synth.calibration_.columns) >= {"public", "weighed", "released", "noise"}
+
+
+def test_a_lens_sees_each_private_image_once_however_many_steps_there_are():
+    seen = []
+
+    def encode(images):
+        seen.append(len(images))
+        return images.flatten(1)
+
+    counts = []
+    for max_iter in (2, 12):
+        seen.clear()
+        lens = ModuleLens(encode, radius=8.0)
+        how = BY_STEPS | {"lens": lens, "max_iter": max_iter}
+        synth = build(schema=None, classes=None, **how)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # noise may decide that few rows count
+            synth.fit(PIXELS[:100], public_data=PIXELS[100:200])
+        counts.append(sum(seen))
+    assert counts[0] == counts[1] > 200
 
 
 def test_pixels_are_for_a_discriminator():
