@@ -48,7 +48,7 @@ class LabelLens:
     >>> images, labels = rng.random((64, 3, 8, 8)), np.arange(64) % 2
     >>> lens = LabelLens.learn(images, labels, width=4, n_epochs=1, source="noise")
     >>> lens.name
-    'a network that learnt the labels of noise'
+    'a network that learnt the labels of noise, taken as public'
     >>> lens.n_latent((3, 8, 8)), lens.encode(torch.rand(2, 3, 8, 8)).shape
     (16, torch.Size([2, 16]))
     """
@@ -128,8 +128,8 @@ class LabelLens:
             raise ValueError(
                 f"width and n_epochs must be positive. Got {width!r} and {n_epochs!r}."
             )
-        at, rng = pick_device(device), np.random.default_rng(random_state)
-        pixels = _as_pixels(images).to(at)
+        chosen, rng = pick_device(device), np.random.default_rng(random_state)
+        pixels = _as_pixels(images).to(chosen)
         kinds, codes = np.unique(np.asarray(labels), return_inverse=True)
         if codes.shape != (len(pixels),) or len(kinds) < 2:
             raise ValueError(
@@ -138,7 +138,7 @@ class LabelLens:
             )
         convolutions, norms = _layers(pixels.shape[1], width, rng)
         last = drawn_layer(nn.Linear, width * LAYERS[-1][0], len(kinds), rng=rng)
-        network = nn.Sequential(convolutions, norms, last).to(at)
+        network = nn.Sequential(convolutions, norms, last).to(chosen)
         n_batch = min(BATCH, len(pixels))
 
         def scores(part: Tensor) -> Tensor:
@@ -150,7 +150,7 @@ class LabelLens:
         train_classifier(
             scores,
             network.parameters(),
-            (pixels - GREY, torch.from_numpy(codes).to(at)),
+            (pixels - GREY, torch.from_numpy(codes).to(chosen)),
             n_epochs * max(len(pixels) // n_batch, 1),
             n_batch,
             rng=rng,
@@ -168,7 +168,7 @@ class LabelLens:
     @property
     def name(self) -> str:
         """Description of the lens in a certificate."""
-        return f"a network that learnt the labels of {self.source}"
+        return f"a network that learnt the labels of {self.source}, taken as public"
 
     def n_features(self, shape: Shape) -> int:
         """Return how many features an image of this shape has."""
@@ -261,4 +261,11 @@ def _as_pixels(images: ArrayLike) -> Tensor:
             "images must be of shape (n, channels, height, width) or (n, height, "
             f"width), of {LEAST_SIDE} pixels a side or more. Got {pixels.shape}."
         )
-    return torch.from_numpy(np.asarray(pixels, np.float32) / scale)
+    scaled = np.asarray(pixels, np.float32) / scale
+    least, most = float(scaled.min()), float(scaled.max())
+    if not (least >= 0.0 and most <= 1.0):
+        raise ValueError(
+            "Pixels must be whole numbers from 0 to 255 or floats from 0 to 1. Got "
+            f"{least * scale:g} to {most * scale:g} as {pixels.dtype}."
+        )
+    return torch.from_numpy(scaled)
