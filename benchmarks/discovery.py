@@ -150,7 +150,9 @@ def one_way(real: Distinct, drawn: Distinct) -> float:
     common = set(real.texts[real.is_common])
     rare = ~real.is_common & ~np.isnan(real.numbers)
     spread = np.repeat(real.numbers[rare], real.counts[rare].astype(int))
-    edges = np.unique(np.quantile(spread, np.linspace(0, 1, 21))) if len(spread) else []
+    edges = np.empty(0)
+    if len(spread):
+        edges = np.unique(np.quantile(spread, np.linspace(0, 1, 21)))
     shares = []
     for side in (real, drawn):
         bins = np.searchsorted(edges[1:-1], side.numbers).astype(str)

@@ -80,11 +80,11 @@ def measure_image_cell(
     counts = {"rows": len(images[0])}
     if cell.method == REAL:
         return counts | measure_real_images(images, utility)
-    public = None
+    public: tuple[Any, Any] | None = None
     if test_files:
         X, y, *_ = read_image_set(test_files[0])
         public = public_images(X, images[0].shape[1:]), y
-    if cell.method == PUBLIC:
+    if cell.method == PUBLIC and public is not None:
         scores = measure_real_images([*public, *images[2:]], utility)
         return {"rows": len(public[1]), **scores}
     named = replace(cell, settings=with_lens(cell.settings))
@@ -164,9 +164,9 @@ def measure_image_release(
     utility: SyntheticUtility,
     *,
     release: int,
-    epsilon: float,
+    epsilon: float | None,
     delta: float | None = DELTA,
-    adjacency: str,
+    adjacency: str | None,
     given: Mapping[str, Any] = MappingProxyType({}),
     n_compared: int = N_COMPARED,
 ) -> tuple[dict[str, Any], Any, Any]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,8 +20,10 @@ VOWELS = (1, 5, 9, 15, 21)
 # rows, is what DP-MERF leaves out.
 DENIAL = ("back", "land", "neptune", "pod", "smurf", "teardrop")
 PROBE = ("ipsweep", "nmap", "portsweep", "satan")
-REMOTE = ("ftp_write", "guess_passwd", "imap", "multihop", "phf", "spy")
-REMOTE += ("warezclient", "warezmaster")
+REMOTE = (
+    *("ftp_write", "guess_passwd", "imap", "multihop", "phf", "spy"),
+    *("warezclient", "warezmaster"),
+)
 SUPERUSER = ("buffer_overflow", "loadmodule", "perl", "rootkit")
 FOUR_CATEGORIES = {"normal.": "normal"} | {
     f"{attack}.": category
@@ -101,7 +104,9 @@ TABLES = {
 
 
 # Made when they are read: relations that no pair of columns shows.
-MADE_UP = {f"parity_{k}": partial(make_parity, n_in_parity=k) for k in range(1, 8)}
+MADE_UP: dict[str, Callable[..., tuple[Any, Any]]] = {
+    f"parity_{k}": partial(make_parity, n_in_parity=k) for k in range(1, 8)
+}
 MADE_UP |= {
     f"parity_{k}_numbers": partial(make_parity, n_in_parity=k, are_numbers=True)
     for k in range(2, 6)
@@ -118,8 +123,8 @@ def read_split(name: str, folder: str | Path, seed: int = 0) -> Split:
     """
     if name in MADE_UP:
         make = MADE_UP[name]
-        train = make(N_MADE_UP, random_state=2 * seed)
-        return Split(name, *train, *make(N_TEST, random_state=2 * seed + 1))
+        made = make(N_MADE_UP, random_state=2 * seed)
+        return Split(name, *made, *make(N_TEST, random_state=2 * seed + 1))
     table = TABLES[name]
     path = Path(folder) / f"{table.file or name}.parquet"
     if path.exists():

@@ -256,7 +256,7 @@ def table_of_scores() -> str:
     )
     keys = ["columns", "method", "y", "schema"]
     ours = [
-        _line(*key, group)
+        _line(key, group)
         for key, group in stored("national2019").groupby(keys, sort=False)
     ]
     frame = pd.concat([theirs, pd.DataFrame(ours)]).fillna("")
@@ -265,9 +265,8 @@ def table_of_scores() -> str:
     return markdown(frame.drop(columns=["place", "score"]).set_index("columns"))
 
 
-def _line(
-    columns: str, method: str, y: str, schema: str, group: pd.DataFrame
-) -> dict[str, Any]:
+def _line(key: tuple[str, str, str, str], group: pd.DataFrame) -> dict[str, Any]:
+    columns, method, y, schema = key
     score, spread = group["score"].mean(), group["score"].std()
     broken = np.array([row["any"] for row in group["broken"]]) / group["rows"]
     return {

@@ -145,12 +145,17 @@ def run_paper(
                 data=data,
                 n_jobs=n_jobs,
                 minutes=None if math.isinf(left) else left,
-                tell=lambda n_done, n_all, _, name=config.name: tell(
-                    name, n_done, n_all
-                ),
+                tell=_telling(tell, config.name),
             )
             rows[config.name] = list(computed)
     return rows
+
+
+def _telling(
+    tell: Callable[[str, int, int], None], name: str
+) -> Callable[[int, int, object], None]:
+    """Return what tells of the run ``name`` how many of its cells are finished."""
+    return lambda n_done, n_cells, _: tell(name, n_done, n_cells)
 
 
 def store_rows(
@@ -284,7 +289,9 @@ def _epsilons_by_name(
     """Return the epsilons of each name that rows of a table have."""
     names: dict[str, tuple[float | None, ...]] = {}
     if config.real:
-        names = {REAL: (None,)} | ({PUBLIC: (None,)} if has_public else {})
+        names[REAL] = (None,)
+        if has_public:
+            names[PUBLIC] = (None,)
     return names | {method.name: config.epsilons for method in config.methods}
 
 
@@ -582,8 +589,9 @@ def column_rank(column: Any, columns: Mapping[Any, None], place: Place) -> Any:
 
 def written(group: pd.DataFrame, place: Place, source: str) -> str:
     """Return the text of a cell: each metric, with its deviation over releases."""
+    models: Iterable[str | None] = place.models or [None]
     texts = []
-    for metric, model in product(place.metrics, place.models or [None]):
+    for metric, model in product(place.metrics, models):
         wanted = group["metric"] == metric
         if model is not None:
             wanted &= group["model"] == model

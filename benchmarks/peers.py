@@ -273,7 +273,7 @@ def install_peer(peer: str) -> Path:
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:
         venv.create(folder, with_pip=True)
-        run = [python_in(package), "-m", "pip", "install", *PINNED[package]]
+        run = [str(python_in(package)), "-m", "pip", "install", *PINNED[package]]
         # paths to our packages must not reach the other environment
         clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
         subprocess.run(run, check=True, env=clean, stdout=sys.stderr)

@@ -33,6 +33,8 @@ from skdpgen.metrics import SyntheticUtility, detection_auc, total_variation
 from skdpgen.synthesizers import _dp_pairwise
 from skdpgen.synthesizers.pairwise import _mixtures
 
+PAIRWISE: Any = _dp_pairwise  # `of_steps` replaces functions of both
+MIXTURES: Any = _mixtures
 DELTA = 1e-5
 STRATUM = "PUMA"
 STRONG = {
@@ -110,13 +112,13 @@ def anew(
     lacking = parities.target(tables, sizes, totals)
     if lacking is None:
         return tables, losses
-    return _mixtures.fit_mixture(target, sizes, parities=lacking, **training)
+    return MIXTURES.fit_mixture(target, sizes, parities=lacking, **training)
 
 
 def of_steps(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Yield one line for each release and setting."""
-    usual = _dp_pairwise.usual_rates
-    go_on = _mixtures._with_parities
+    usual = PAIRWISE.usual_rates
+    go_on = MIXTURES._with_parities
     for name in args.tables.split(","):
         split = split_of(name, args.data)
         for seed in range(args.repeats):
@@ -124,9 +126,9 @@ def of_steps(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
             fitted.fit(split.X_train, split.y_train)
             for text in args.settings:
                 setting = json.loads(text)
-                _mixtures._with_parities = anew if setting.pop("anew", False) else go_on
+                MIXTURES._with_parities = anew if setting.pop("anew", False) else go_on
                 rates = setting.pop("rates", None)
-                _dp_pairwise.usual_rates = (
+                PAIRWISE.usual_rates = (
                     usual if rates is None else lambda *_, rates=rates: rates
                 )
                 start = time.process_time()

@@ -25,6 +25,7 @@ from skdpgen.privacy import (
     Vectors,
     release,
 )
+from skdpgen.privacy._blocks import Block
 from skdpgen.synthesizers import (
     DPHPSynthesizer,
     DPIndependentSynthesizer,
@@ -89,11 +90,17 @@ def speed_table(folder: str | Path) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def run_apart(code: str, **options: Any) -> subprocess.CompletedProcess[str]:
+def run_apart(
+    code: str, *, timeout: float | None = None, check: bool = True
+) -> subprocess.CompletedProcess[str]:
     """Run code of this package in a process of its own, whose memory is its own."""
     return subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code],
-        **{"cwd": ROOT, "capture_output": True, "text": True, "check": True} | options,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=check,
     )
 
 
@@ -139,7 +146,7 @@ def release_ratio(n_rows: int = 100_000, n_columns: int = 50) -> float:
     edges = np.linspace(0.0, 1.0, 33)
     rows = Rows.read(values, labels)
     cells = {name: NumberCells(edges, False) for name in rows.layout.names}
-    blocks = {Key.COLUMNS: Histograms((32,) * n_columns)}
+    blocks: dict[str, Block] = {Key.COLUMNS: Histograms((32,) * n_columns)}
 
     def bare() -> None:
         for j in range(n_columns):
@@ -176,7 +183,7 @@ def embedding_ratio(n_rows: int = 50_000, width: int = 50) -> float:
             EncodedBatch(labels[k : k + 1000], {Key.FEATURES: phi(x[k : k + 1000])})
             for k in starts
         )
-        blocks = {Key.FEATURES: Vectors(phi.n_features)}
+        blocks: dict[str, Block] = {Key.FEATURES: Vectors(phi.n_features)}
         release(
             GivenBatches(batches),
             blocks,
@@ -233,7 +240,7 @@ def _tangent(n_rows: int, n_at_once: int = 4000) -> None:
             range(0, n_rows, n_at_once), x.split(n_at_once), strict=True
         )
     )
-    blocks = {Key.FEATURES: OuterProducts(phi.shapes)}
+    blocks: dict[str, Block] = {Key.FEATURES: OuterProducts(phi.shapes)}
     ledger = Ledger(PrivacyBudget(1.0, DELTA))
 
     def run() -> None:
