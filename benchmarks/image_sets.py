@@ -84,9 +84,12 @@ def measure_image_cell(
     if test_files:
         X, y, *_ = read_image_set(test_files[0])
         public = public_images(X, images[0].shape[1:]), y
-    if cell.method == PUBLIC and public is not None:
+    if cell.method == PUBLIC:
+        assert public is not None  # there are such cells of sets that have a public one
         scores = measure_real_images([*public, *images[2:]], utility)
         return {"rows": len(public[1]), **scores}
+    assert cell.epsilon is not None  # of real and public rows alone
+    assert cell.adjacency is not None
     named = replace(cell, settings=with_lens(cell.settings))
     make = maker(named, len(images[0]), catalogue)
     row, synthesizer, _ = measure_image_release(
@@ -164,9 +167,9 @@ def measure_image_release(
     utility: SyntheticUtility,
     *,
     release: int,
-    epsilon: float | None,
+    epsilon: float,
     delta: float | None = DELTA,
-    adjacency: str | None,
+    adjacency: str,
     given: Mapping[str, Any] = MappingProxyType({}),
     n_compared: int = N_COMPARED,
 ) -> tuple[dict[str, Any], Any, Any]:

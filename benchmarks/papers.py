@@ -145,16 +145,16 @@ def run_paper(
                 data=data,
                 n_jobs=n_jobs,
                 minutes=None if math.isinf(left) else left,
-                tell=_telling(tell, config.name),
+                tell=_progress_of(config.name, tell),
             )
             rows[config.name] = list(computed)
     return rows
 
 
-def _telling(
-    tell: Callable[[str, int, int], None], name: str
+def _progress_of(
+    name: str, tell: Callable[[str, int, int], None]
 ) -> Callable[[int, int, object], None]:
-    """Return what tells of the run ``name`` how many of its cells are finished."""
+    """Return a function that reports how many cells of the run ``name`` are done."""
     return lambda n_done, n_cells, _: tell(name, n_done, n_cells)
 
 
