@@ -4,7 +4,7 @@ The photographs come with other packages: two with scikit-learn, one with matplo
 and five with scikit-image. Filters that were learnt from all of them are stored beside
 this module, so no run needs scikit-image; ``python -m benchmarks.public_lenses`` learns
 them again. Networks of labels of public images are stored in half precision;
-``benchmarks.superclasses`` learns them.
+``benchmarks.learn_labels`` learns them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,7 +35,12 @@ PHOTOGRAPHS = (
 N_CROPS, SIDE = 10_000, 32
 SMALLEST = 1.5  # side of a crop, before it is made smaller, in sides after
 STORED = Path(__file__).parent / "photographs.safetensors"
-OF_LABELS = "labels beside "  # and the name of a superclass
+# of what a lens learnt the labels, as its certificate says it, and the stored file
+LABELLED = {
+    "labels beside cars": ("the public images beside cars", "labels_cars"),
+    "labels beside shoes": ("the public images beside shoes", "labels_shoes"),
+    "labels of CIFAR-10": ("the images of CIFAR-10 in grey", "labels_cifar10_grey"),
+}
 # DP-MEPF, table 19: an epsilon of 10 is divided between a classifier and the means. The
 # share is that of mu², so that the classifier alone has an epsilon of 2, 5 or 8.
 CLASSIFIERS = {
@@ -66,8 +71,8 @@ def with_lens(settings: Mapping[str, Any]) -> dict[str, Any]:
     name = settings.get("lens")
     if name == "photographs":
         return {**settings, "lens": photograph_lens()}
-    if isinstance(name, str) and name.startswith(OF_LABELS):
-        return {**settings, "lens": label_lens(name.removeprefix(OF_LABELS))}
+    if isinstance(name, str) and name in LABELLED:
+        return {**settings, "lens": label_lens(name)}
     if name == "untrained classifier":
         return {**settings, "lens": untrained_classifier()}
     return {**settings, **({"lens": CLASSIFIERS[name]} if name in CLASSIFIERS else {})}
@@ -80,18 +85,19 @@ def photograph_lens() -> PatchLens:
     return PatchLens(stored["filters"], stored["thresholds"], source=source)
 
 
-def label_lens(superclass: str) -> LabelLens:
-    """Return the stored network of the labels of public images beside a superclass."""
-    stored = load_file(_file_of_labels(superclass))
+def label_lens(name: str) -> LabelLens:
+    """Return the stored network of one of ``LABELLED``."""
+    source, file = LABELLED[name]
+    stored = load_file(_path_of(file))
     n_layers = len(stored) // 2
     filters, biases = (
         [stored[f"{part}.{k}"].float() for k in range(n_layers)]
         for part in ("filters", "biases")
     )
-    return LabelLens(filters, biases, source=f"the public images beside {superclass}")
+    return LabelLens(filters, biases, source=source)
 
 
-def store_label_lens(lens: LabelLens, superclass: str) -> None:
+def store_label_lens(lens: LabelLens, name: str) -> None:
     """Keep a network of labels, in half precision."""
     parts = {"filters": lens.filters, "biases": lens.biases}
     stored = {
@@ -99,11 +105,11 @@ def store_label_lens(lens: LabelLens, superclass: str) -> None:
         for name, tensors in parts.items()
         for k, part in enumerate(tensors)
     }
-    save_file(stored, _file_of_labels(superclass))
+    save_file(stored, _path_of(LABELLED[name][1]))
 
 
-def _file_of_labels(superclass: str) -> Path:
-    return Path(__file__).parent / f"labels_{superclass}.safetensors"
+def _path_of(file: str) -> Path:
+    return Path(__file__).parent / f"{file}.safetensors"
 
 
 def untrained_classifier() -> UntrainedClassifier:

@@ -1,10 +1,5 @@
-"""Images of one superclass to protect, among public images of every kind (DP-DRE).
+"""Images of one superclass to protect, among public images of every kind (DP-DRE)."""
 
-``python -m benchmarks.superclasses cars FOLDER`` learns again the network of the labels
-of its public images, which is stored beside this module, so that no run has to.
-"""
-
-import sys
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,11 +14,10 @@ from benchmarks.image_sets import (
     public_images,
     read_image_set,
 )
-from benchmarks.public_lenses import store_label_lens, with_lens
+from benchmarks.public_lenses import with_lens
 from skdpgen.benchmark._cells import PUBLIC, REAL, Catalogue, Cell
 from skdpgen.benchmark._measure_cell import certificate, delta_of, maker, public_part
 from skdpgen.benchmark._own_table import files_of
-from skdpgen.lenses import LabelLens
 from skdpgen.metrics import SyntheticUtility
 
 Images = NDArray[np.uint8]
@@ -176,18 +170,3 @@ def measure_superclass_cell(
         row["effective_size"] = float(synthesizer.effective_size_)
     drawn = synthesizer.sample(n, random_state=cell.release)
     return row | likeness(split.test[:N_COMPARED], drawn) | certificate(synthesizer)
-
-
-def learn_labels(name: str, folder: Path) -> LabelLens:
-    """Return a network of the labels of the public images of a superclass."""
-    superclass = SUPERCLASSES[name]
-    paths = [folder / f"{file}.npz" for file in superclass.names]
-    split = read_superclass(superclass, paths)
-    source = f"the public images beside {name}"
-    return LabelLens.learn(split.public, split.labels, source=source, verbose=1)
-
-
-if __name__ == "__main__":
-    superclass_name, data_folder = sys.argv[1:]
-    learnt = learn_labels(superclass_name, Path(data_folder))
-    store_label_lens(learnt, superclass_name)
