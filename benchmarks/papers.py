@@ -12,6 +12,7 @@ import time
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from decimal import ROUND_HALF_UP, Decimal
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -358,6 +359,7 @@ def our_numbers(rows: Iterable[Row], data: Mapping[str, str]) -> pd.DataFrame:
             continue
         method, _, source = str(row["name"]).partition(", ")
         about = {
+            "cell": row.get("cell"),
             "release": row.get("release"),
             "data": theirs.get(row["table"], row["table"]),
             "method": method,
@@ -387,9 +389,9 @@ def our_numbers(rows: Iterable[Row], data: Mapping[str, str]) -> pd.DataFrame:
             about | {"model": model, "metric": metric, "value": value}
             for (model, metric), value in scores.items()
         ]
-    fits = [*KEYS, "release", "source", "selected", "metric"]
+    fits = [*KEYS, "cell", "release", "source", "selected", "metric"]
     frame = pd.DataFrame(lines, columns=[*fits, "untrained", "value"])
-    return frame.drop_duplicates(fits)  # a fit may occur in two runs
+    return frame.drop_duplicates(fits)  # a cell may occur in two runs
 
 
 def is_score(value: Any) -> bool:
@@ -610,14 +612,15 @@ def written(group: pd.DataFrame, place: Place, source: str) -> str:
 
 
 def decimals(value: float, digits: int) -> str:
-    """Return .876 without the zero.
+    """Return .876 without the zero; a half of the last digit is rounded up.
 
     Examples
     --------
-    >>> decimals(0.876, 3), decimals(29.5, 1), decimals(1.0, 2)
-    ('.876', '29.5', '1.00')
+    >>> decimals(0.876, 3), decimals(29.5, 1), decimals(1.0, 2), decimals(0.8805, 3)
+    ('.876', '29.5', '1.00', '.881')
     """
-    text = f"{value:.{digits}f}"
+    written = Decimal(str(float(value)))  # as it was written, and not its binary number
+    text = str(written.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
     return text.replace("0.", ".", 1) if abs(value) < 1 else text
 
 

@@ -115,7 +115,7 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
     stopping_budget : float, default=0.0
         Part of the budget for a second release, of the lens's codes and their squares
         by class: training keeps the generator that is closest to it (paper: 1/101,
-        which was not accounted for).
+        and its code adds no noise there).
     augmentation : {"auto", "deformations"}, Deformations or None, default="auto"
         Whether samples are shifted, turned, sheared, zoomed and warped a little. "auto"
         chooses how far by a private vote of the rows, on classifiers trained on

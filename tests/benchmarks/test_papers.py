@@ -465,4 +465,4 @@ def test_a_name_that_is_no_run_is_refused(tmp_path):
     command = ["paper", "run", "dp_mepf", "--data", str(tmp_path), "--run", "table_3"]
     result = CliRunner().invoke(commands.main, command)
     assert result.exit_code == 2
-    assert "'table_3' is none of dp_mepf: digits, settings_" in result.output
+    assert "'table_3' is none of dp_mepf: digits, garments_" in result.output

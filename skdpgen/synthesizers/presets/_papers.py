@@ -257,9 +257,10 @@ DIGITS = ("mnist", "fashion_mnist")
 # Table 8: iterations and batch size, of digits and of the others.
 MEPF_TABLE_8 = {True: (100_000, 100), False: (200_000, 128)}
 # Section 6: digits have the generator of DP-MERF, photographs one of residual blocks.
-# The code has 500 units of the one, and 512 to 64 maps of the other. Its 100 latent
-# numbers include those of the label.
-MEPF_WIDTHS = {True: (500,), False: (512,)}
+# The code has 500 units of the one, and maps from 512 to 64 of the other, from 1024 at
+# 64 pixels. Its 100 latent numbers include those of the label.
+MEPF_WIDTHS = {"mnist": 500, "fashion_mnist": 500, "celeba64": 1024}
+MEPF_WIDTH = 512
 MEPF_LATENT = 100
 # Section 3.2: both moments again with ten times the noise. Squared mu sum up.
 MEPF_STOPPING = 2 * 0.1**2
@@ -281,7 +282,7 @@ def _mepf(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
         "augmentation": None,
         **GENERATOR_IMAGES,
         "generator__network": "upsample" if is_digits else "residual",
-        "generator__hidden_layer_sizes": MEPF_WIDTHS[is_digits],
+        "generator__hidden_layer_sizes": (MEPF_WIDTHS.get(name, MEPF_WIDTH),),
         "generator__n_latent": MEPF_LATENT - n_labels,
         "generator__loss": "moving_average",
         "generator__learning_rate": rate,
