@@ -51,10 +51,10 @@ class DPNTKSynthesizer(EmbeddingSynthesizer):
     released once, per class, with one noise, beside one-hot cells of every column. A
     generator is trained until its rows have the same mean.
 
-    Let :math:`\phi(x)` be the gradient (norm 1), :math:`x_{1h}` the one-hot cells of d
-    columns (norm :math:`\sqrt d`) and y the one-hot label. The release is
+    Let :math:`\phi(x)` be the gradient (norm 1), :math:`x_{1h}` the one-hot cells of
+    all columns, scaled to norm 1 together, and y the one-hot label. The release is
 
-    .. math:: \sum_i [a\,\phi(x_i) ; b\,x_{i,1h} / \sqrt d] \otimes y_i + noise,
+    .. math:: \sum_i [a\,\phi(x_i) ; b\,x_{i,1h}] \otimes y_i + noise,
               \qquad a^2 + b^2 = 1,
 
     and one row moves it by at most :math:`\sqrt{4a^2 + 2b^2}` if replaced and 1 if

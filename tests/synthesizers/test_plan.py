@@ -4,7 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skdpgen import DPIndependentSynthesizer, DPPairwiseSynthesizer, plan
+from skdpgen import (
+    DPIndependentSynthesizer,
+    DPPairwiseSynthesizer,
+    Numeric,
+    Schema,
+    plan,
+)
 from skdpgen.privacy import insecure_noise_seed
 
 N, COLUMNS = 20_000, 8
@@ -53,3 +59,24 @@ def test_a_category_of_the_stated_size_is_found(cls):
     assert found["none"] == 0
     assert found["all"] == COLUMNS
     assert 0 < found["some"] <= COLUMNS
+
+
+@pytest.mark.parametrize("n", [1_140, 1_160])  # without and with pairs
+@pytest.mark.parametrize("is_schema_public", [False, True])
+def test_a_fit_has_pairs_from_as_many_rows_as_the_plan_says(n, is_schema_public):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(n, 5)), columns=list("abcde"))
+    schema = (
+        Schema(dict.fromkeys("abcde", Numeric(-8, 8))) if is_schema_public else None
+    )
+    expected = plan(n, 5, classes=1, is_schema_public=is_schema_public)
+    assert bool(expected.n_pairs) == (n == 1_160 or is_schema_public)
+    with insecure_noise_seed(0):
+        pairwise = DPPairwiseSynthesizer(schema=schema, max_iter=1, random_state=0)
+        pairwise.fit(X)
+    names = [release.name for release in pairwise.privacy_.releases]
+    counted = [name for name in names if "pairs of columns" in name]
+    stated = f"{expected.n_pairs} pairs of columns"
+    assert [name.partition(",")[0] for name in counted][:1] == (
+        [stated] if expected.n_pairs else []
+    )

@@ -26,6 +26,7 @@ from skdpgen.synthesizers.opening._unknown_columns import (
     CERTAIN_STDS,
     COUNT_SHARE,
     FINER_PART,
+    OCTAVES_PART,
     discovery_share,
 )
 from skdpgen.synthesizers.pairwise import (
@@ -207,6 +208,7 @@ OF_BOUNDS = 2  # which are not needed with a schema
 MORE_FOR_PAIRS = 6  # groups, products, parities, all pairs, columns again, pairs
 
 TOO_FEW = "TOO FEW: give a Schema"
+LEAST_DIFFERENCE = 1e-3  # of numbers of rows
 STILL_OPEN = 1 / 3  # of the columns, on average, when words are searched again
 
 
@@ -388,7 +390,9 @@ def plan(
     main_share = (1.0 - share - count) * (1.0 - BIN_SHARES[0] * is_schema_public)
     main_std = ledger.noise_std(share=main_share, sensitivity=row_sensitivity)
     n_passes = PASSES - OF_BOUNDS * is_schema_public
-    n_pairs = affordable_pairs(ledger, float(n), columns, PAIR_BUDGET)
+    n_unknown = 0 if is_schema_public else columns
+    before_pairs = _before_pairs(budget, n, n_unknown)
+    n_pairs = affordable_pairs(before_pairs, float(n), columns, PAIR_BUDGET)
     passes = n_passes, n_passes + MORE_FOR_PAIRS
     embedding = _noise_of_features(ledger, n, classes, main_share)
     # relations have a squared norm; a noisy number of rows hides none of them
@@ -418,10 +422,44 @@ def plan(
         n_pairs,
         relations,
         *passes,
-        rows_for_pairs(ledger, columns, PAIR_BUDGET),
+        _least_rows_for_pairs(budget, columns, n_unknown),
         costs,
         embedding,
     )
+
+
+def _before_pairs(budget: PrivacyBudget, n: float, n_unknown: int) -> Ledger:
+    """Return a ledger as it is where a fit decides how many pairs to measure.
+
+    The octaves of unknown columns are released by then, and the number of rows.
+    """
+    ledger = Ledger(budget)
+    share = 0.0
+    if n_unknown:
+        unknown = Unknown({}, tuple(range(n_unknown)))
+        share = OCTAVES_PART * discovery_share(unknown, n, ledger)
+    if budget.adjacency is Adjacency.ADD_REMOVE:
+        share += COUNT_SHARE
+    if share:
+        ledger.charge("before pairs", share=share, sensitivity=1.0)
+    return ledger
+
+
+def _least_rows_for_pairs(budget: PrivacyBudget, columns: int, n_unknown: int) -> float:
+    """Return about how many rows any pair takes; more rows need less for discovery."""
+
+    def is_enough(n: float) -> bool:
+        ledger = _before_pairs(budget, n, n_unknown)
+        return rows_for_pairs(ledger, columns, PAIR_BUDGET) <= n
+
+    most = 2.0
+    while not is_enough(most):
+        most *= 2
+    least = most / 2
+    while most - least > LEAST_DIFFERENCE * most:
+        middle = (least + most) / 2
+        least, most = (least, middle) if is_enough(middle) else (middle, most)
+    return most
 
 
 def _noise_of_features(
