@@ -204,11 +204,29 @@ def pandas_name(dtype: Any) -> str:
         end = "" if is_text else f"[{inner}]"
         return "ordered " * bool(dtype.ordered) + "category" + end
     if isinstance(dtype, pd.ArrowDtype):
-        return f"{dtype.pyarrow_dtype}[pyarrow]"
+        return f"{public_arrow_type(dtype.pyarrow_dtype)}[pyarrow]"
     is_text = isinstance(dtype, pd.StringDtype)
     if is_text and dtype != pd.api.types.pandas_dtype(str(dtype)):
         return f"{dtype} kept by {dtype.storage}"
     return str(dtype)
+
+
+def public_arrow_type(dtype: "pyarrow.DataType") -> "pyarrow.DataType":
+    """Return an Arrow type whose indices, if any, have one width.
+
+    pandas and pyarrow choose the width by the number of categories, which is private.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> public_arrow_type(pa.dictionary(pa.int8(), pa.string())).index_type
+    DataType(int32)
+    """
+    from pyarrow import dictionary, int32, types
+
+    if not types.is_dictionary(dtype):
+        return dtype
+    return dictionary(int32(), dtype.value_type, ordered=dtype.ordered)
 
 
 def polars_name(dtype: nw.dtypes.DType) -> str:
@@ -513,10 +531,8 @@ def _read_narwhals(table: "nw.DataFrame[Any]") -> Read:
     names = _distinct(table.columns)
     if backend == "pyarrow":
         native = table.to_native()
-        types, columns = (
-            native.schema.types,
-            dict(zip(names, native.columns, strict=True)),
-        )
+        types = [public_arrow_type(dtype) for dtype in native.schema.types]
+        columns = dict(zip(names, native.columns, strict=True))
         pairs = zip(types, names, strict=True)
         kinds = [arrow_kind(dtype, f"Column {name!r}") for dtype, name in pairs]
         arrays = {
@@ -623,16 +639,24 @@ def like_of(X: Any) -> Any:
         return _of_pandas(pd.Series(X, dtype=X.dtype)).array
     if hasattr(X, "schema"):  # of pyarrow or polars
         is_arrow = hasattr(X.schema, "empty_table")
-        return X.schema.remove_metadata().empty_table() if is_arrow else _of_polars(X)
+        return _of_arrow(X) if is_arrow else _of_polars(X)
     if hasattr(X, "new_empty"):  # of torch
         return X.new_empty((0, *X.shape[1:]))
     if hasattr(X, "dictionary_encode"):  # labels of pyarrow
         import pyarrow as pa
 
-        return pa.chunked_array([], type=X.type)
+        return pa.chunked_array([], type=public_arrow_type(X.type))
     if hasattr(X, "to_frame"):  # a series of polars
         return _of_polars(X.to_frame()).to_series()
     return X[:0]
+
+
+def _of_arrow(X: "pyarrow.Table") -> "pyarrow.Table":
+    """Return a table of no rows, without metadata, which may describe the rows."""
+    import pyarrow as pa
+
+    fields = [(field.name, public_arrow_type(field.type)) for field in X.schema]
+    return pa.schema(fields).empty_table()
 
 
 def _of_pandas(column: "pd.Series[Any]") -> "pd.Series[Any]":
@@ -640,6 +664,8 @@ def _of_pandas(column: "pd.Series[Any]") -> "pd.Series[Any]":
     dtype: Any = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         dtype = pd.CategoricalDtype(dtype.categories[:0], dtype.ordered)
+    if isinstance(dtype, pd.ArrowDtype):
+        dtype = pd.ArrowDtype(public_arrow_type(dtype.pyarrow_dtype))
     return pd.Series([], dtype=dtype, name=column.name)
 
 

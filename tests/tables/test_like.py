@@ -91,6 +91,23 @@ def test_how_long_text_is_does_not_show(array):
     assert like_of(array(["a word"])).dtype == like_of(array(["a"])).dtype
 
 
+@pytest.mark.parametrize("as_pandas", [False, True])
+def test_how_many_categories_there_are_does_not_show(as_pandas):
+    """pandas and pyarrow give 127 categories wider indices than 126."""
+
+    def listed(n):
+        words = pd.Series([f"c{i % n}" for i in range(200)], dtype="category")
+        table = pa.Table.from_pandas(pd.DataFrame({"c": words}))
+        return table.to_pandas(types_mapper=pd.ArrowDtype) if as_pandas else table
+
+    few, many = listed(126), listed(129)
+    if not as_pandas:
+        assert few.schema != many.schema
+    assert layouts_of(few, None) == layouts_of(many, None)
+    assert pickle.dumps(like_of(few)) == pickle.dumps(like_of(many))
+    assert pickle.dumps(like_of(few["c"])) == pickle.dumps(like_of(many["c"]))
+
+
 def test_names_that_come_twice():
     assert like_of(pd.concat([FRAME, FRAME], axis=1)).shape == (0, 14)
     assert like_of(pd.DataFrame(index=WORDS)).shape == (0, 0)
