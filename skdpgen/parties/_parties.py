@@ -48,7 +48,8 @@ class Party:
 
     The sums have no noise yet: **their recipient is trusted** to add the noise and to
     show nothing else. They include every word of a text column, unless a schema lists
-    its categories. Batches of one party, for example months, have names
+    its categories, and the values of whole-number columns that no schema describes,
+    as hashes that can be inverted. Batches of one party, for example months, have names
     ``party/batch``; their sums can be kept and added up (:func:`first_question`).
 
     Parameters

@@ -4,10 +4,10 @@ A row contributes a block :math:`\phi(x) \otimes e_y`. Two neighbours under
 ``"replace"`` differ in one row, :math:`(x, y)` against :math:`(x', y')`; under
 ``"add_remove"`` the row is there or not, so the sum moves by its norm.
 
-*A changed label never costs more than a changed value*, for every structure here:
-with :math:`y \ne y'` the two contributions are orthogonal, so the sum moves by
-:math:`\sqrt{\|\phi\|^2 + \|\phi'\|^2} \le \sqrt 2 B`, and each same-label value below
-is at least :math:`\sqrt 2 B`.
+*A changed label never costs more than a changed value*, for every structure here but
+``Distinct``, whose counts have no labels: with :math:`y \ne y'` the two contributions
+are orthogonal, so the sum moves by :math:`\sqrt{\|\phi\|^2 + \|\phi'\|^2} \le
+\sqrt 2 B`, and each same-label value below is at least :math:`\sqrt 2 B`.
 """
 
 import math

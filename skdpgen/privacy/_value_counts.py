@@ -301,7 +301,10 @@ def _hashes_of_text(values: Sequence[Any]) -> Hashes:
 
 
 def _hashes_of_numbers(values: Floats) -> Hashes:
-    """Return public hashes of numbers, by their bits: two rounds of a mixer."""
+    """Return public hashes of numbers, by their bits: two rounds of a mixer.
+
+    They spread values evenly and hide none: a number can be computed from its hash.
+    """
     bits = (values.astype(np.float64) + 0.0).view(np.uint64)  # -0.0 becomes 0.0
     for shift, multiplier in ((32, 0x9E3779B97F4A7C15), (29, 0xD6E8FEB86659FD93)):
         bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(multiplier)

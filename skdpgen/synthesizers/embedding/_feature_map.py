@@ -115,8 +115,8 @@ def padded(rows: NDArray[Any], n: int) -> NDArray[Any]:
 
     How a matrix product is rounded depends on its shape, and its last rows, those
     beyond a multiple of a small number, are rounded differently from the rest. In
-    batches of one shape without such rows, each row is computed in the same way
-    wherever it stands.
+    batches of one shape without such rows, each row is computed in nearly the same way
+    wherever it stands: cosines of large numbers may differ in their last digits.
     """
     more = n - len(rows)
     return np.concatenate([rows, np.zeros((more, rows.shape[1]), rows.dtype)])
