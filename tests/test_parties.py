@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from scipy.stats import chi2
 
-from skdpgen import DPGANSynthesizer, DPIndependentSynthesizer
+from skdpgen import DPGANSynthesizer, DPIndependentSynthesizer, DPMERFSynthesizer
 from skdpgen.datasets import load_example
 from skdpgen.exceptions import BudgetExceededError, RowsElsewhereError
 from skdpgen.parties import (
@@ -175,6 +175,9 @@ def test_bytes_of_strangers_are_refused(table):
 def test_what_parties_cannot_do_is_said(table):
     with pytest.raises(RowsElsewhereError, match="sums"):
         DPGANSynthesizer().fit(Parties(parts_of(*table)))
+    images = Parties([Party("north", np.zeros((9, 8, 8)), np.arange(9) % 2)])
+    with pytest.raises(RowsElsewhereError, match="DPMERFSynthesizer reads images"):
+        DPMERFSynthesizer().fit(images)
     with pytest.raises(ValueError, match="y must be None"):
         SYNTHESIZERS[0].fit(Parties(parts_of(*table)), table[1])
     with pytest.raises(ValueError, match="like"):

@@ -39,10 +39,11 @@ OF_COLUMNS = {
 OF_DISCOVERING = (  # how the names of its releases begin
     "number of",
     "class labels",
-    "kinds and",
-    "bounds and",
-    "bins of",
-    "values of",
+    "kinds ",
+    "different values of",
+    "octaves and words of",
+    "parts of",
+    "values ",
 )
 Row = Mapping[str, Any]
 
@@ -222,7 +223,7 @@ def _tabulate_discovery(rows: Sequence[Row]) -> str:
 
     Examples
     --------
-    >>> entry = {"name": "bins of 3 columns", "share": 0.125}
+    >>> entry = {"name": "parts of 3 columns", "share": 0.125}
     >>> row = {"table": "t", "epsilon": 1.0, "schema": "discovered", "covered": 0.5}
     >>> row |= {"rows": 9, "privacy": {"releases": [entry]}}
     >>> print(_tabulate_discovery([row]))
@@ -236,7 +237,7 @@ def _tabulate_discovery(rows: Sequence[Row]) -> str:
                 name: row.get(name)
                 for name in ("table", "rows", "epsilon", *OF_COLUMNS)
             },
-            "share": _share_of_discovery(row["privacy"]["releases"]),
+            "share": share_of_discovery(row["privacy"]["releases"]),
         }
         for row in rows
         if row.get("schema") == "discovered"
@@ -261,7 +262,7 @@ def _tabulate_discovery(rows: Sequence[Row]) -> str:
     return markdown(frame.loc[:, (frame != "").any()].set_index("table"))
 
 
-def _share_of_discovery(releases: Sequence[Mapping[str, Any]]) -> float:
+def share_of_discovery(releases: Sequence[Mapping[str, Any]]) -> float:
     """Return the share of the budget that discovery used."""
     return sum(
         release["share"]

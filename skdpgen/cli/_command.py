@@ -65,7 +65,12 @@ class Parts(click.Group):
     def invoke(self, ctx: click.Context) -> object:
         """Run a part; errors become one line, warnings too."""
         if ctx.params.get("debug"):
-            return _with_remedy(super().invoke, ctx)
+            try:
+                return _with_remedy(super().invoke, ctx)
+            except (
+                EOFError
+            ) as error:  # of a file; click would say no more than "Aborted!"
+                raise OSError(*error.args) from error
         with warnings.catch_warnings():
             warnings.simplefilter("default")  # each place warns once
             warnings.showwarning = _show_warning

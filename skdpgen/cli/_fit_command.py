@@ -7,7 +7,9 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from difflib import get_close_matches
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -326,13 +328,15 @@ def check_columns(table: TableFile, target: str | None, schema: Schema) -> list[
 
 
 NUMBER_OR_DATE = re.compile(r"\s*[+-]?\d[\d.,/-]*\s*")
+DATE = re.compile(r"\s*(\d{4})[-/.](\d{1,2})(?:[-/.](\d{1,2}))?\s*")
 
 
 def refuse_rows_as_names(path: Path, names: Sequence[str], schema: Schema) -> None:
     """Raise if the first line may be a row: names are public, and are published.
 
-    Numbers and dates are names if a schema has them, or if three or more increase from
-    left to right, as years or pixels do. The message does not quote them.
+    Numbers and dates are names if a schema has them, or if three or more increase by
+    equal steps from left to right, as years, months or pixels do. The message does not
+    quote them.
 
     Examples
     --------
@@ -343,17 +347,39 @@ def refuse_rows_as_names(path: Path, names: Sequence[str], schema: Schema) -> No
     odd = [n for n in names if NUMBER_OR_DATE.fullmatch(n) and n not in known]
     if not odd or odd == [str(i) for i in range(len(names))]:
         return
-    try:
-        numbers = [float(name) for name in odd]
-        is_series = all(a < b for a, b in pairwise(numbers))
-    except ValueError:  # dates
-        is_series = True
-    if len(odd) < 3 or not is_series:
+    if len(odd) < 3 or not is_even_series(odd):
         raise click.UsageError(
             f"The first line of {path} must hold the names of columns, which are "
             "published. It holds numbers or dates, so it may be a row: put a line of "
             "names above it. If they are names, describe those columns in a schema."
         )
+
+
+def is_even_series(names: Sequence[str]) -> bool:
+    """Return whether numbers, days or months increase by equal steps.
+
+    Examples
+    --------
+    >>> is_even_series(["2000", "2005", "2010"]), is_even_series(["28", "2012", "9000"])
+    (True, False)
+    >>> is_even_series(["2024-11", "2024-12", "2025-01"])
+    True
+    """
+    dates = [match for match in map(DATE.fullmatch, names) if match is not None]
+    try:
+        if len(dates) < len(names):
+            return _is_even([Fraction(name.strip()) for name in names])
+        days = [date(*(int(part or 1) for part in found.groups())) for found in dates]
+    except (ValueError, ZeroDivisionError):
+        return False
+    months = [12 * day.year + day.month for day in days]
+    is_same_day = len({day.day for day in days}) == 1
+    return _is_even([d.toordinal() for d in days]) or (is_same_day and _is_even(months))
+
+
+def _is_even(numbers: Sequence[Fraction | int]) -> bool:
+    steps = {after - before for before, after in pairwise(numbers)}
+    return len(steps) == 1 and steps.pop() > 0
 
 
 MANY_MISSING = 0.2

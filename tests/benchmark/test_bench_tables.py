@@ -4,9 +4,12 @@ import json
 
 import pytest
 
+from skdpgen import DPIndependentSynthesizer
 from skdpgen.benchmark import fill_page, tabulate_rows
-from skdpgen.benchmark._result_tables import caption, names_in
+from skdpgen.benchmark._result_tables import caption, names_in, share_of_discovery
+from skdpgen.datasets import load_example
 from skdpgen.exceptions import ConfigError
+from tests._seeded import same_noise
 from tests.benchmark._small_run import command
 
 MARKS = "Before.\n\n<!-- bench:mine -->\n<!-- /bench -->\n\nAfter.\n"
@@ -141,7 +144,7 @@ def test_what_is_wrong_with_a_page(tmp_path):
 
 def test_a_table_of_what_was_found():
     page = "<!-- bench:mine discovery -->\n<!-- /bench -->\n"
-    releases = [{"name": "bins of 2 columns", "share": 0.25}]
+    releases = [{"name": "parts of 2 columns", "share": 0.25}]
     found = {"rows": 1000, "covered": 0.5, "privacy": {"releases": releases}}
     others = [row() | {"schema": "public", **found}, {"name": "real", "table": "t"}]
     others += [row() | found | {"covered": 0.0, "public": "all"}]
@@ -153,6 +156,20 @@ def test_a_table_of_what_was_found():
     assert names_in(page) == ["mine"]
     with pytest.raises(ConfigError, match="take `discovery` out"):
         fill_page(page, {"mine": others})
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_all_that_comes_before_the_main_release_is_discovery(adjacency, task):
+    X, y = load_example(4000)
+    y = X["age"].astype(str) + " kg" if task == "regression" else y
+    synth = DPIndependentSynthesizer(epsilon=3.0, adjacency=adjacency, task=task)
+    with same_noise():
+        *before, main = synth.fit(X, y).privacy_.to_dict()["releases"]
+    assert len(before) >= 5
+    assert share_of_discovery([main]) == 0.0
+    shares = [release["share"] for release in before]
+    assert share_of_discovery(before) == pytest.approx(sum(shares))
 
 
 def test_scores_of_nist_stand_in_the_table():

@@ -581,10 +581,11 @@ def check_needs(estimator: Any, X: Any) -> None:
     """
     if not stands_elsewhere(X):
         return
+    like, _ = getattr(X, "like", (X, None))  # of parties
     needs = [
         (estimator._subsampling() is not None, "draws samples of rows at each step"),
         (getattr(estimator, "_n_minibatches", 1) > 1, "cuts rows into mini-batches"),
-        (holds_images(X), "reads images"),
+        (holds_images(like), "reads images"),
     ]
     for is_needed, need in needs:
         if is_needed:
