@@ -161,18 +161,20 @@ def test_a_wrong_turn_on_the_command_line(folder, turn, monkeypatch):
     assert not (folder / "model").exists()
 
 
-def test_numbers_are_names_where_they_increase_or_a_schema_has_them(
+def test_numbers_are_names_where_steps_are_equal_or_a_schema_has_them(
     folder, monkeypatch
 ):
     monkeypatch.chdir(folder)
     fit = ("fit", "names.csv", "--out", "numbers", "--quiet", "--method", "independent")
-    for names in ("land,2019,2020,2021", "0,1", "1,12.5,99.75"):
+    for names in ("land,2019,2020,2021", "0,1", "1,12.5,24"):
         (folder / "names.csv").write_text(f"{names}\n")
         said = CliRunner().invoke(main, fit).output
         assert "may be a row" not in said
         assert "Found array with 0 sample(s)" in said
+    for names in ("land,2019", "1,12.5,99.75"):
+        (folder / "names.csv").write_text(f"{names}\n")
+        assert "may be a row" in CliRunner().invoke(main, fit).output
     (folder / "names.csv").write_text("land,2019\n")
-    assert "may be a row" in CliRunner().invoke(main, fit).output
     (folder / "years.toml").write_text('[columns.2019]\ntype = "Boolean"\n')
     said = CliRunner().invoke(main, [*fit, "--schema", "years.toml"]).output
     assert "may be a row" not in said

@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import re
 import uuid
 
 import numpy as np
@@ -150,6 +151,11 @@ def sample(table, column, name="a"):
     return DPIndependentSynthesizer(10.0, schema=schema).fit(table).sample(60)
 
 
+def public_width(dtype):
+    """Return a dtype by name; the width of a dictionary's indices is private."""
+    return re.sub(r"indices=\w+", "indices=int32", str(dtype))
+
+
 @pytest.mark.parametrize("name", PANDAS)
 @pytest.mark.filterwarnings("ignore::skdpgen.exceptions.SchemaWarning")  # of nulls
 def test_a_dtype_of_pandas_comes_back(name, tmp_path):
@@ -163,7 +169,7 @@ def test_a_dtype_of_pandas_comes_back(name, tmp_path):
         if name.startswith("category of times"):
             assert drawn.cat.categories.dtype == series.cat.categories.dtype
         else:
-            assert drawn.dtype == series.dtype
+            assert str(drawn.dtype) == public_width(series.dtype)
         assert drawn.notna().sum() > 20 or "null" in name
 
 
@@ -184,7 +190,7 @@ def test_a_type_of_arrow_comes_back(name):
     array, column = ARROW_COLUMNS[name]
     table = pa.table({"a": array})
     drawn = sample(table, column)
-    assert drawn.schema == table.schema
+    assert str(drawn.schema.field("a").type) == public_width(array.type)
     assert drawn["a"].null_count < 40 or name == "null"
 
 
