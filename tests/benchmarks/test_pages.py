@@ -21,7 +21,7 @@ PAGES = [
     (PLACE / "speed.md", RESULTS / "speed"),
 ]
 FITS = re.compile(r"(?ms)^<!-- fits:[\w.-]+ -->\n.*?^<!-- /fits -->")
-MAX_BYTES = 800_000  # of the results of a name
+MAX_BYTES = 1_500_000  # of the results of a name
 OF_DISCOVERY = {path.stem for path in RESULTS.glob("discovery*.jsonl")}
 
 MARKED = [
