@@ -67,9 +67,7 @@ class Parts(click.Group):
         if ctx.params.get("debug"):
             try:
                 return _with_remedy(super().invoke, ctx)
-            except (
-                EOFError
-            ) as error:  # of a file; click would say no more than "Aborted!"
+            except EOFError as error:  # click would show it as "Aborted!"
                 raise OSError(*error.args) from error
         with warnings.catch_warnings():
             warnings.simplefilter("default")  # each place warns once

@@ -1,5 +1,6 @@
 """The command line, from a file to a synthetic file and its report."""
 
+import gzip
 import json
 import re
 import shutil
@@ -465,3 +466,12 @@ def test_a_row_does_not_become_the_names_of_columns(names, is_taken):
     with pytest.raises(click.UsageError, match="so it may be a row") as refused:
         refuse_rows_as_names(Path("t.csv"), names.split(","), Schema())
     assert not any(part in str(refused.value) for part in names.split(","))
+
+
+def test_debug_says_that_a_file_is_cut_off(tmp_path):
+    whole = gzip.compress(b"a,b\n" + b"1,2\n" * 99)
+    (tmp_path / "cut.csv.gz").write_bytes(whole[:-12])
+    command = ["--debug", "fit", str(tmp_path / "cut.csv.gz"), "--out", str(tmp_path)]
+    found = CliRunner().invoke(main, command)
+    assert "Aborted" not in found.output
+    assert "ended before the end" in str(found.exception)
