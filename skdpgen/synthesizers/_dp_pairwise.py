@@ -33,6 +33,7 @@ from skdpgen.synthesizers.opening import MAX_BINS, cell_scales, discover_bins
 from skdpgen.synthesizers.pairwise import (
     PairRelease,
     ParityRelease,
+    budget_of_pairs,
     check_given,
     focus_weights,
     known_pairs,
@@ -118,9 +119,10 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         most 32 cells, as if by class: its relation to each column is then exact up to
         noise, and so are differences between its groups. A target needs no mention.
         An empty list or dict is no focus, as None is.
-    pair_budget : float, default=0.5
+    pair_budget : float or None, default=None
         Part of the budget (of mu², after discovery) that pairs get; the rest goes to
-        single columns.
+        single columns. None is half where rows are many. Where they are few, columns
+        get what they need for a small noise, and pairs the rest, but at least a fifth.
     n_groups : int or None, default=None
         Groups of cells of a column in pairs. None is as many as the noise allows, 4 to
         12, and up to 24 beside a column of fewer cells, or where a relation is strong.
@@ -194,7 +196,7 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         **BaseSynthesizer._parameter_constraints,
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "focus": [list, tuple, dict, None],
-        "pair_budget": [Interval(Real, 0, 1, closed="neither")],
+        "pair_budget": [Interval(Real, 0, 1, closed="neither"), None],
         "n_groups": [Interval(Integral, 2, None, closed="left"), None],
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "max_iter": [Interval(Integral, 0, None, closed="left"), None],
@@ -212,7 +214,7 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         task: TaskName = "auto",
         class_weight: ClassWeight = None,
         focus: Sequence[Any] | Mapping[Any, float] | None = None,
-        pair_budget: float = 0.5,
+        pair_budget: float | None = None,
         n_groups: int | None = None,
         n_components: int | None = None,
         max_iter: int | None = None,
@@ -268,9 +270,10 @@ class DPPairwiseSynthesizer(TrainedAttributes, BaseSynthesizer):
         pick_device(self.device)
         (for_training,) = split_generator(self.random_state, 2)[1:]
         with self._opened(X, y, public_data, groups) as opening:
-            n_pairs = number_of_pairs(opening, self.pair_budget)
+            pair_budget = budget_of_pairs(opening, self.pair_budget)
+            n_pairs = number_of_pairs(opening, pair_budget)
             n_bins = FINE_BINS if n_pairs else MAX_BINS
-            for_pairs = pair_share(opening, n_pairs, self.pair_budget)
+            for_pairs = pair_share(opening, n_pairs, pair_budget)
             cells, labels = discover_bins(
                 opening, n_bins, gap_share=share_of_cells(n_pairs, for_pairs)
             )

@@ -173,7 +173,7 @@ def many_columns(n=600):
 @pytest.mark.parametrize("name", [*sorted(CASES), "many columns"])
 def test_single_columns_take_all_where_pairs_are_too_dear(name):
     case = many_columns() if name == "many columns" else CASES[name]
-    synth = fitted(case, epsilon=0.5)
+    synth = fitted(case, epsilon=0.3)
     assert (synth.pair_releases_, synth.groups_, synth.loss_curve_) == ((), (), [])
     assert synth.privacy_.spent == pytest.approx(1.0)
     assert synth.privacy_.releases[-1].name.startswith("histograms of")

@@ -15,13 +15,16 @@ from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget, _release
 from skdpgen.synthesizers.opening import cell_scales
 from skdpgen.synthesizers.pairwise import _affordable
 from skdpgen.synthesizers.pairwise._affordable import (
+    GOOD_ROWS_STDS,
     MAX_PAIRS,
     MAX_WIDTH,
     MOST_GROUPS,
     NOISE_KEPT,
+    PAIR_BUDGETS,
     affordable_pairs,
     nearest_pairs,
     pair_groups,
+    usual_pair_budget,
     worth_measuring,
 )
 from skdpgen.tables import Boolean, Categorical, Integer, Schema
@@ -90,6 +93,29 @@ def test_single_columns_come_first():
     assert affordable_pairs(ledger(1.0), 20_000, 2000, 0.5) == 0
 
 
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+def test_pairs_get_more_of_the_budget_with_more_rows(adjacency):
+    for n_columns in (1, 14, 1000):
+        parts = [
+            usual_pair_budget(ledger(1.0, adjacency), n, n_columns)
+            for n in (-50.0, 0.0, 1, 100, 1000, 10_000, 10**5, 10**6, 10**9)
+        ]
+        assert parts == sorted(parts)
+        assert (parts[0], parts[-1]) == PAIR_BUDGETS
+    assert usual_pair_budget(ledger(INF), 0, 5) == PAIR_BUDGETS[1]
+
+
+def test_what_columns_get_makes_their_noise_small():
+    for n_rows in (3_000, 4_000, 5_000):
+        part = usual_pair_budget(ledger(1.0), n_rows, 12)
+        if PAIR_BUDGETS[0] < part < PAIR_BUDGETS[1]:
+            noise = ledger(1.0).noise_std(share=1 - part, sensitivity=24**0.5)
+            assert noise == pytest.approx(n_rows / GOOD_ROWS_STDS)
+            break
+    else:
+        pytest.fail("no number of rows is between the limits")
+
+
 def test_there_is_nothing_to_pair_with_one_column_or_none_left():
     assert affordable_pairs(ledger(INF), 1000, 1, 0.5) == 0
     assert affordable_pairs(ledger(INF), 1000, 2, 0.5) == 1
@@ -146,7 +172,13 @@ def test_without_noise_all_that_is_there_is_measured():
 
 
 def test_no_decision_is_given_rows():
-    for name in ("affordable_pairs", "pair_groups", "worth_measuring", "nearest_pairs"):
+    for name in (
+        "usual_pair_budget",
+        "affordable_pairs",
+        "pair_groups",
+        "worth_measuring",
+        "nearest_pairs",
+    ):
         known = inspect.signature(getattr(_affordable, name)).parameters
         assert not {"X", "y", "rows", "opening", "batches"} & set(known)
 

@@ -5,6 +5,7 @@ from skdpgen.synthesizers.pairwise._affordable import (
     nearest_pairs,
     pair_groups,
     rows_for_pairs,
+    usual_pair_budget,
     worth_measuring,
 )
 from skdpgen.synthesizers.pairwise._conditions import check_given, read_given
@@ -16,6 +17,7 @@ from skdpgen.synthesizers.pairwise._focus import (
 )
 from skdpgen.synthesizers.pairwise._measuring import (
     BY_CLASS,
+    budget_of_pairs,
     measure_columns,
     measure_pairs,
     number_of_pairs,
@@ -39,6 +41,7 @@ __all__ = [
     "PairRelease",
     "ParityRelease",
     "affordable_pairs",
+    "budget_of_pairs",
     "check_given",
     "focus_weights",
     "known_pairs",
@@ -58,6 +61,7 @@ __all__ = [
     "stratum_of",
     "train_mixture",
     "usual_components",
+    "usual_pair_budget",
     "usual_rates",
     "with_stratum",
     "worth_measuring",

@@ -12,6 +12,8 @@ K = TypeVar("K")
 
 FEWEST_GROUPS, MOST_GROUPS = 4, 12  # of a column in pairs
 LEAST_ROWS_STDS = 64  # least number of rows, in noise stds of a single column
+GOOD_ROWS_STDS = 180  # the same, from which on pairs may take more than the least part
+PAIR_BUDGETS = (0.2, 0.5)  # of the budget: what pairs get at least and at most
 NOISE_OF_CELL = 3.0  # least rows of a cell of an even pair, in noise stds
 MAX_PAIRS = 20_000
 MAX_WIDTH = 4_000  # groups of all columns together
@@ -40,6 +42,24 @@ def nearest_pairs(n_columns: int, n_pairs: int) -> tuple[tuple[int, int], ...]:
                 return tuple(pairs)
             pairs.append((first, first + distance))
     return tuple(pairs)
+
+
+def usual_pair_budget(ledger: Ledger, n_rows: float, n_columns: int) -> float:
+    """Return the part of what is left of the budget that pairs get, if none is given.
+
+    ``n_rows`` is public or released. Columns get what makes their noise small, and
+    pairs the rest: a fifth where rows are few, half where they are many. With few rows,
+    noise in columns costs more than relations of pairs gain.
+    """
+    least, most = PAIR_BUDGETS
+    adjacency = ledger.budget.adjacency
+    noise = ledger.noise_std(
+        share=ledger.remaining, sensitivity=sensitivity(OneHot(n_columns), adjacency)
+    )
+    if not noise:
+        return most
+    for_columns = (GOOD_ROWS_STDS * noise / max(n_rows, 1.0)) ** 2
+    return min(max(1.0 - for_columns, least), most)
 
 
 def affordable_pairs(

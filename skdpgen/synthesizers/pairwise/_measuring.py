@@ -30,6 +30,7 @@ from skdpgen.synthesizers.pairwise._affordable import (
     nearest_pairs,
     pair_groups,
     public_pairs,
+    usual_pair_budget,
     widest_groups,
     worth_measuring,
     worth_refining,
@@ -119,6 +120,14 @@ FIRST_ROUND = 0.25  # of the budget of pairs
 WORTHWHILE_SHARE = 0.1  # of the remaining budget; with less, nothing is counted again
 FOR_TRUST = 0.05  # budget fraction of pairs that only test public rows
 BY_CLASS = 32  # with at most this many classes, pairs are counted by class or by parts
+
+
+def budget_of_pairs(opening: Opening, pair_budget: float | None) -> float:
+    """Return the part of the budget for pairs: as given, or by the noise of columns."""
+    if pair_budget is not None:
+        return pair_budget
+    facts = opening.facts
+    return usual_pair_budget(opening.ledger, facts.n_rows, facts.n_columns)
 
 
 def number_of_pairs(opening: Opening, pair_budget: float) -> int:

@@ -34,6 +34,7 @@ from skdpgen.synthesizers.pairwise import (
     affordable_pairs,
     rows_for_pairs,
     usual_components,
+    usual_pair_budget,
 )
 from skdpgen.synthesizers.tools._embedding_noise import EmbeddingNoise, count_noise
 from skdpgen.synthesizers.tools._tools_html import plan_html
@@ -199,7 +200,6 @@ def _size(n_bytes: float) -> str:
 # ----------------------------------------------------------------------------
 # Expected noise of a fit, before any data is read.
 
-PAIR_BUDGET = 0.5  # the default of DPPairwiseSynthesizer
 N_FEATURES = 1000  # the default of DPMERFSynthesizer
 # Passes over the rows: types, text of a target, octaves, parts, finer parts, and
 # the release.
@@ -242,6 +242,8 @@ class Plan:
     """Seconds and bytes of a fit, by method, on a machine like ours."""
     embedding: EmbeddingNoise | None = None
     """How far noise moves the mean of DPMERFSynthesizer's features, of norm 1."""
+    pair_budget: float = 0.5
+    """Part of the budget that pairs of DPPairwiseSynthesizer get, after discovery."""
 
     @property
     def _title(self) -> str:
@@ -274,7 +276,7 @@ class Plan:
         else:
             lines.append("the schema is public: bounds and categories cost nothing")
         # columns share with pairs what single columns have alone
-        by_pairs = self.histogram_noise / math.sqrt(1 - PAIR_BUDGET)
+        by_pairs = self.histogram_noise / math.sqrt(1 - self.pair_budget)
         with_pairs = f", about {by_pairs:.1f} with DPPairwiseSynthesizer"
         more = "; discovery of text and of classes adds to it"
         lines.append(
@@ -392,7 +394,8 @@ def plan(
     n_passes = PASSES - OF_BOUNDS * is_schema_public
     n_unknown = 0 if is_schema_public else columns
     before_pairs = _before_pairs(budget, n, n_unknown)
-    n_pairs = affordable_pairs(before_pairs, float(n), columns, PAIR_BUDGET)
+    pair_budget = usual_pair_budget(before_pairs, float(n), columns)
+    n_pairs = affordable_pairs(before_pairs, float(n), columns, pair_budget)
     passes = n_passes, n_passes + MORE_FOR_PAIRS
     embedding = _noise_of_features(ledger, n, classes, main_share)
     # relations have a squared norm; a noisy number of rows hides none of them
@@ -425,6 +428,7 @@ def plan(
         _least_rows_for_pairs(budget, columns, n_unknown),
         costs,
         embedding,
+        pair_budget,
     )
 
 
@@ -450,7 +454,8 @@ def _least_rows_for_pairs(budget: PrivacyBudget, columns: int, n_unknown: int) -
 
     def is_enough(n: float) -> bool:
         ledger = _before_pairs(budget, n, n_unknown)
-        return rows_for_pairs(ledger, columns, PAIR_BUDGET) <= n
+        pair_budget = usual_pair_budget(ledger, n, columns)
+        return rows_for_pairs(ledger, columns, pair_budget) <= n
 
     most = 2.0
     while not is_enough(most):
