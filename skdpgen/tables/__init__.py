@@ -10,6 +10,7 @@ from skdpgen.tables._cells import (
     class_of,
     code_or_none,
     form_of_column,
+    read_text,
     simple_cells,
     step_of,
     with_codes,
@@ -143,7 +144,7 @@ from skdpgen.tables._text_forms import (
     read_time,
 )
 from skdpgen.tables._time_forms import chosen_form, chosen_iso_form
-from skdpgen.tables._values import as_numbers, as_seconds, read_values
+from skdpgen.tables._values import TokenColumn, as_numbers, as_seconds, read_values
 from skdpgen.tables._zones import (
     clock_times,
     in_utc,
@@ -203,6 +204,7 @@ __all__ = [
     "Schema",
     "SumOf",
     "TextKinds",
+    "TokenColumn",
     "are_classes",
     "as_arrow",
     "as_chunks",
@@ -264,6 +266,7 @@ __all__ = [
     "read_part",
     "read_table",
     "read_target",
+    "read_text",
     "read_time",
     "read_values",
     "refined",

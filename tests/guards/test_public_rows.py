@@ -6,7 +6,7 @@ import pytest
 
 from skdpgen import DPDRESynthesizer
 from skdpgen.privacy import Ledger, PrivacyBudget, Release
-from skdpgen.synthesizers.opening import _public_rows
+from skdpgen.synthesizers.opening import _public_columns
 from skdpgen.tables import Integer, Rows, Schema
 from skdpgen.utils import Key
 from tests._covering import parametrize_pairs
@@ -88,9 +88,11 @@ def test_noisy_counts_alone_decide_which_columns_are_trusted(trusted, monkeypatc
     def play(*_args, **_params):
         return Release(values, {Key.COLUMNS: 1.0}, 1.0, 1.0, "replace")
 
-    monkeypatch.setattr(_public_rows, "release", play)
+    monkeypatch.setattr(_public_columns, "release", play)
     rows, ledger = Rows.read(frame), Ledger(PrivacyBudget(1.0, 1e-5))
-    assert list(_public_rows.accepted_columns(rows, here, ledger, 100.0)) == [trusted]
+    assert list(_public_columns.accepted_columns(rows, here, ledger, 100.0)) == [
+        trusted
+    ]
 
 
 @each

@@ -12,7 +12,7 @@ from skdpgen.privacy import Adjacency, Ledger, PrivacyBudget, Subsampling, _ledg
 from skdpgen.synthesizers import _dp_mepf
 from skdpgen.synthesizers.embedding import _private_encoder
 from skdpgen.synthesizers.opening import _binning
-from skdpgen.synthesizers.opening._public_rows import CHECK_SHARES
+from skdpgen.synthesizers.opening._public_columns import CHECK_SHARES
 from skdpgen.tables import Rows, Schema
 from tests._covering import parametrize_pairs
 from tests.guards import _neighbours, _variants

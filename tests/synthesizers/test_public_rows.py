@@ -11,7 +11,7 @@ from skdpgen import DPIndependentSynthesizer, DPPairwiseSynthesizer
 from skdpgen.metrics import total_variation
 from skdpgen.privacy import Release, insecure_noise_seed
 from skdpgen.synthesizers import load
-from skdpgen.synthesizers.opening._public_rows import Outside
+from skdpgen.synthesizers.opening._public_columns import Outside
 from skdpgen.synthesizers.pairwise._measuring import joined
 from skdpgen.tables import Categorical, Integer, Kind, Numeric, Rows, Schema
 

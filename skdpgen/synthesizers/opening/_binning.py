@@ -28,7 +28,8 @@ from skdpgen.synthesizers.opening._first_look import (
 )
 from skdpgen.synthesizers.opening._known_columns import CLASS_SHARE, Known
 from skdpgen.synthesizers.opening._opening import Opening
-from skdpgen.synthesizers.opening._public_rows import CHECK_SHARES, count_public
+from skdpgen.synthesizers.opening._public_columns import CHECK_SHARES
+from skdpgen.synthesizers.opening._public_rows import count_public
 from skdpgen.synthesizers.opening._unknown_columns import (
     COUNT_SHARE,
     FINER_PART,
@@ -149,6 +150,8 @@ def with_unread_text(opening: Opening, name: Any, grid: NumberCells) -> Cells:
     if name is TARGET or layout.kinds[layout.names.index(name)] is not Kind.TEXT:
         return grid
     column = {**opening.known.columns, **opening.known.hints}.get(name)
+    if name in opening.facts.from_public:
+        column = opening.facts.columns[name]
     if column is None:
         assert opening.unknown is not None
         return _with_text_cells(grid, (), open_words(opening.unknown, name).written)

@@ -305,11 +305,7 @@ class Known:
     def written(self) -> dict[Any, Column]:
         """The columns whose description states a format of their text."""
         described = {**self.columns, **self.hints}
-        return {
-            name: column
-            for name, column in described.items()
-            if is_written(column) or bool(getattr(column, "codes", None))
-        }
+        return {name: column for name, column in described.items() if is_read(column)}
 
     def with_hints(self, discovered: Mapping[Any, Column]) -> dict[Any, Column]:
         """Return discovered columns completed by the hints of the schema."""
@@ -377,6 +373,11 @@ class Known:
     def has_unknown_classes(self) -> bool:
         """Whether labels are left to discover."""
         return self.task == "classification" and self.classes is None
+
+
+def is_read(column: Column) -> bool:
+    """Return whether a description says how values are read: a format, or codes."""
+    return is_written(column) or bool(getattr(column, "codes", None))
 
 
 def complete_schema(

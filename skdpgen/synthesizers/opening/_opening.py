@@ -42,13 +42,15 @@ from skdpgen.synthesizers.opening._known_columns import (
     check_known,
     complete_schema,
     discover_classes,
+    is_read,
     parse_classes,
 )
-from skdpgen.synthesizers.opening._public_rows import (
-    PublicRows,
+from skdpgen.synthesizers.opening._public_columns import (
     accepted_columns,
     public_columns,
+    public_labels,
 )
+from skdpgen.synthesizers.opening._public_rows import PublicRows
 from skdpgen.synthesizers.opening._unknown_columns import (
     check_feasible,
     count_rows,
@@ -384,9 +386,11 @@ class Opening:
         else:
             n_rows = count_rows(self.rows, self.ledger)
         self._judge_delta(n_rows)
+        described, pixels = self._described(n_rows), None
         known = self.known
         classes, text = known.classes, "taken as public"
-        described, pixels = self._described(n_rows), None
+        if classes is not None and self.opened.classes is None:
+            text = "of the public rows"
         try:
             if known.has_unknown_classes:
                 label_counts, threshold = discover_classes(self.rows, self.ledger)
@@ -460,18 +464,32 @@ class Opening:
         return True
 
     def _described(self, n_rows: float) -> dict[Any, Column]:
-        """Describe columns by public rows, unless private rows contradict them."""
+        """Describe columns by public rows, unless private rows contradict them.
+
+        Labels are one more column. If they are not contradicted, they are the classes.
+        """
         if self.public is None:
             return {}
         known = self.known
         described = public_columns(
             self.public, known.kinds, {**known.columns, **known.hints}, known.other
         )
-        accepted = accepted_columns(self.rows, described, self.ledger, n_rows)
+        labels = None
+        if known.has_unknown_classes:
+            labels = public_labels(self.public, self.rows.target_layout)
+        asked = dict(described)
+        if labels is not None:
+            asked[TARGET] = Categorical(labels)
+        accepted = accepted_columns(self.rows, asked, self.ledger, n_rows)
+        if accepted.pop(TARGET, None) is not None:
+            self.known = replace(known, classes=labels)
         if accepted:
             self.statements.append(
                 f"bounds and categories of {len(accepted)} columns: of the public rows"
             )
+        written = {name: column for name, column in accepted.items() if is_read(column)}
+        self.rows.read_as(written)
+        self.public.read_as(written)
         return accepted
 
     def _judge_delta(self, n_rows: float) -> None:
@@ -552,7 +570,7 @@ def open_rows(
     progress = progress_bar(
         "opening", N_STAGES, unit="stages", is_shown=bool(verbose), is_timed=False
     )
-    statements = _stated(X, rows, known, budget)
+    statements = _stated(X, rows, known, budget, has_public=public is not None)
     statements.insert(1, delta_stated(budget, delta))
     if public is not None:
         statements.append(public.stated)
@@ -595,7 +613,9 @@ def _check_weights(
         )
 
 
-def _stated(X: Any, rows: Rows, known: Known, budget: PrivacyBudget) -> list[str]:
+def _stated(
+    X: Any, rows: Rows, known: Known, budget: PrivacyBudget, *, has_public: bool
+) -> list[str]:
     """Return the statements of what is assumed to be public."""
     if budget.adjacency is Adjacency.REPLACE:
         lines = ["number of rows: public"]
@@ -621,5 +641,7 @@ def _stated(X: Any, rows: Rows, known: Known, budget: PrivacyBudget) -> list[str
         names = ", ".join(map(str, known.hints))
         lines.append(f"how the text of columns is written: taken as public ({names})")
     if len(known.unknown):
-        lines.append(f"schema of {len(known.unknown)} columns: discovered privately")
+        way = "of the public rows, or discovered privately"
+        way = way if has_public else "discovered privately"
+        lines.append(f"schema of {len(known.unknown)} columns: {way}")
     return lines

@@ -1,40 +1,27 @@
 """Public rows with the columns of the private ones: read, checked, counted."""
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skdpgen.privacy import Histograms, Ledger, OneHot, release
-from skdpgen.synthesizers.opening._first_look import (
-    Unknown,
-    by_column,
-    share_for,
-    with_text_type,
-)
 from skdpgen.synthesizers.opening._known_columns import Known
 from skdpgen.tables import (
-    FROM_PUBLIC,
     TARGET,
-    Categorical,
     CategoryCells,
     CellGroups,
     Cells,
     Chunks,
     Column,
-    Datetime,
     Drop,
     Kind,
     Layout,
-    NumberCells,
     Regenerate,
     Rows,
     TextKinds,
-    bounds,
     check_zones,
-    infer_column,
     read_table,
 )
 from skdpgen.utils import (
@@ -131,6 +118,25 @@ class PublicRows:
     def read_as(self, written: Mapping[Any, Column]) -> None:
         """Read the text of some columns as described, from now on."""
         self._rows.read_as(written)
+
+    def counts_of_labels(self) -> dict[str, float]:
+        """Return how many rows have each label, as text."""
+        counts: dict[str, float] = {}
+        for batch in self._rows.batches({}, tokens=(TARGET,)):
+            tokens = batch.parts[Key.TOKENS][TARGET]
+            known = tokens.codes[tokens.codes >= 0]
+            of_text = np.bincount(known, minlength=len(tokens.values))
+            for text, count in zip(tokens.values, of_text, strict=True):
+                counts[text] = counts.get(text, 0.0) + float(count)
+        return counts
+
+    def text_types(self, name: Any) -> Floats:
+        """Return how many cells of a column of text are of each type."""
+        grid: Any = TextKinds()
+        counts = np.zeros(grid.n_cells)
+        for codes, _ in self.codes({name: grid}, None):
+            counts += np.bincount(codes[:, 0], minlength=grid.n_cells)
+        return counts
 
     def codes(
         self, cells: Mapping[Any, Cells], labels: Cells | None
@@ -240,112 +246,3 @@ def _check_kinds(public: Layout, private: Layout) -> None:
                 f"Column {name!r} of public_data must be of the kind that it has in X, "
                 f"{kind.value}. Got {public_kinds[name].value}; convert it."
             )
-
-
-# ----------------------------------------------------------------------------
-# Bounds and categories that public rows show, unless private rows contradict them.
-
-CHECK_SHARES = (0.01, 0.05)  # of mu², at least and at most
-CHECK_STD = 1 / 50  # of the rows: the noise that is good enough
-# Of the rows, and noise stds: more contradict public rows.
-OUTSIDE_PART, SURE_STDS = 0.05, 1.5
-MOST_CATEGORIES = 512  # the most frequent; more are other
-
-
-@saved("cells.outside")
-@dataclass(frozen=True, eq=False)
-class Outside:
-    """Two cells: values that a column's description covers or missing, and others."""
-
-    column: Column
-
-    n_known = n_cells = 2
-    nullable = False
-    is_ordered = False
-
-    def encode(self, values: Any) -> NDArray[np.int64]:
-        """Return 1 for values outside the description."""
-        if isinstance(self.column, Categorical):
-            listed = CategoryCells(tuple(self.column.categories or ()), nullable=True)
-            missing = CategoryCells((), nullable=True, other=1).encode(values) == 0
-            return ((listed.encode(values) == listed.n_known) & ~missing).astype(
-                np.int64
-            )
-        lower, upper = bounds(self.column)
-        span = np.array([lower, np.nextafter(upper, np.inf)])
-        is_time = isinstance(self.column, Datetime)
-        cells = NumberCells(span, nullable=True, is_time=is_time).with_outside()
-        codes = cells.encode(values)
-        return np.isin(codes, (0, 2)).astype(np.int64)
-
-
-def public_columns(
-    public: PublicRows,
-    kinds: Mapping[Any, Kind],
-    described: Mapping[Any, Column],
-    other: str,
-) -> dict[Any, Column]:
-    """Describe the columns that no schema describes, from public rows.
-
-    Reads public rows only. Text of numbers or times, and text that differs from row to
-    row, is left out: discovery handles it as it does without public rows.
-    """
-    columns: dict[Any, Column] = {}
-    for name, kind in kinds.items():
-        if name in described or name is TARGET or kind is Kind.BOOLEAN:
-            continue
-        if kind is Kind.TEXT and not _is_words(public, name):
-            continue
-        series = public.frame[name]
-        column: Any = replace(infer_column(series, kind), nullable=True)  # type: ignore[arg-type]
-        if isinstance(column, Categorical):
-            counts = series.dropna().map(str).value_counts()
-            frequent = sorted(counts.index[:MOST_CATEGORIES].tolist())
-            column = Categorical(frequent, other=other)
-        columns[name] = replace(column, origin=FROM_PUBLIC)
-    return columns
-
-
-def accepted_columns(
-    rows: Rows, columns: Mapping[Any, Column], ledger: Ledger, n_rows: float
-) -> dict[Any, Column]:
-    r"""Return the descriptions that private rows do not contradict, by a release.
-
-    Released is how many rows of each column have a value that public rows do not have.
-
-    *Why it is private.* Cells are computed from public rows. A private row is in one of
-    two cells of each of d columns: its vector is not negative and has norm
-    :math:`\sqrt d`, so it moves the sum by :math:`\sqrt{2d}` at most if replaced, by
-    :math:`\sqrt d` if added or removed (:class:`~skdpgen.privacy.OneHot`). The noisy
-    counts alone decide which descriptions are kept.
-    """
-    if not columns:
-        return {}
-    grids: dict[Any, Any] = {name: Outside(column) for name, column in columns.items()}
-    share = share_for(OneHot(len(grids)), n_rows * CHECK_STD, ledger, CHECK_SHARES)
-    released = release(
-        rows.batches(grids),
-        {Key.COLUMNS: Histograms((2,) * len(grids))},
-        name=f"values of {len(grids)} columns that public rows lack",
-        ledger=ledger,
-        share=share,
-    )
-    std = released.noise_std[Key.COLUMNS]
-    limit = OUTSIDE_PART * n_rows + SURE_STDS * std
-    counts = by_column(released, grids)
-    return {
-        name: column for name, column in columns.items() if counts[name][1] <= limit
-    }
-
-
-def _is_words(public: PublicRows, name: Hashable) -> bool:
-    """Return whether discovery would read a text column as words or codes."""
-    cells: Cells = TextKinds()  # type: ignore[assignment]
-    counts = np.zeros(cells.n_cells)
-    for codes, _ in public.codes({name: cells}, None):
-        counts += np.bincount(codes[:, 0], minlength=cells.n_cells)
-    distinct = float(public.frame[name].nunique())
-    unknown = with_text_type(
-        Unknown({}, (name,)), name, counts, (distinct, 0.0), 0.0, public.n_rows
-    )
-    return unknown.texts == (name,)
