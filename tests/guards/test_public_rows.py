@@ -16,7 +16,10 @@ from tests.guards.test_replay import OTHERS
 from tests.guards.test_replay import check as check_replay
 
 TABLES, IMAGES = _neighbours.tables(), _neighbours.images()
-PUBLIC = _variants.public_rows()
+TEXT = TABLES["text that says more"]
+PUBLIC = _variants.public_rows() | {
+    "text that says more": (TEXT.X.iloc[::2], TEXT.y.iloc[::2])
+}
 SAME = PUBLIC["frame without labels"]
 PICTURES = IMAGES["images"].X[::3] // 2, IMAGES["images"].y[::3]
 OF_IMAGES = {

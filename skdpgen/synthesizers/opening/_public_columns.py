@@ -37,6 +37,7 @@ from skdpgen.tables import (
     infer_column,
     read_column,
     read_text,
+    times_at,
     with_hint,
 )
 from skdpgen.utils import (
@@ -154,10 +155,9 @@ def _written_column(series: "pd.Series[Any]", form: Column, kind: Kind) -> Colum
     is_read = np.isfinite(values)
     is_code = np.isnan(values) & (counts.to_numpy() >= CODE_PART * len(series))
     codes = sorted(np.array(texts, dtype=object)[is_code].tolist())
-    read = pd.Series(values[is_read])
-    if kind is Kind.DATETIME:
-        read = pd.to_datetime(read, unit="s")
-    column: Any = infer_column(read, kind)
+    read = values[is_read]
+    is_time = kind is Kind.DATETIME
+    column: Any = infer_column(pd.Series(times_at(read) if is_time else read), kind)
     if getattr(column, "decimals", None) == 0:
         column = Integer(int(column.lower), int(column.upper))
     return with_hint(column, replace(form, codes=codes))  # type: ignore[call-arg]
