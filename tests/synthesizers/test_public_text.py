@@ -6,7 +6,7 @@ import pytest
 
 from skdpgen import DPIndependentSynthesizer
 from skdpgen.synthesizers.opening._public_columns import Outside
-from skdpgen.tables import Datetime, Integer, Numeric, TokenColumn
+from skdpgen.tables import Categorical, Datetime, Integer, Numeric, TokenColumn
 from tests._seeded import same_noise
 
 N = 1500
@@ -97,6 +97,22 @@ def test_another_form_than_that_of_public_rows_is_discovered():
     assert synth.schema_.columns["income"].format == "1.234,56"
     assert synth.schema_.columns["day"].format == "%d.%m.%Y"
     assert "of 3 columns: of the public rows" in str(synth.privacy_)
+
+
+def test_a_few_numbers_far_from_each_other_are_names():
+    rng = np.random.default_rng(0)
+    codes = rng.choice(10_000, 40, replace=False) + 1_000
+
+    def with_codes(seed):
+        X, y = table(seed)
+        rng = np.random.default_rng(seed)
+        industry = rng.choice(codes, N).astype(str)
+        return X.assign(industry=industry, near=rng.integers(0, 40, N).astype(str)), y
+
+    columns = fitted(with_codes(1), *with_codes(0)).schema_.columns
+    assert isinstance(columns["industry"], Categorical)
+    assert set(columns["industry"].categories) <= {*codes.astype(str), "other"}
+    assert columns["near"] == Integer(0, 39, parse=True)
 
 
 def test_labels_of_public_rows_are_the_classes():

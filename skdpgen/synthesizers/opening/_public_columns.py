@@ -3,6 +3,7 @@
 A release decides whether private rows contradict them.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -52,6 +53,8 @@ OUTSIDE_PART, SURE_STDS = 0.05, 1.5
 MOST_CATEGORIES = 512  # the most frequent; more are other
 CODE_PART = 1 / 1000  # of public rows: words among numbers or times that are codes
 LABEL_PART = 1 / 200  # of public rows: labels that are classes
+REPEATED = 20  # public rows of a different number of a text, on average
+SPARSE_PART = 1 / 10  # of the numbers between the ends: fewer are names, not amounts
 
 
 @saved("cells.outside")
@@ -121,7 +124,10 @@ def public_columns(
 def _text_column(
     public: PublicRows, name: Any, series: "pd.Series[Any]", other: str
 ) -> Column | None:
-    """Describe a column of text; None if it is none of words, numbers and times."""
+    """Describe a column of text; None if it is none of words, numbers and times.
+
+    A few numbers, far from each other, are names, as industries have.
+    """
     distinct = float(series.nunique())
     unknown = with_text_type(
         Unknown({}, (name,)),
@@ -134,7 +140,12 @@ def _text_column(
     if unknown.texts == (name,):
         return _most_frequent(series, other)
     if name in unknown.parsed:
-        return _written_column(series, unknown.written[name], Kind.FLOAT)
+        column = _written_column(series, unknown.written[name], Kind.FLOAT)
+        n_values = getattr(column, "n_values", None) or math.inf
+        is_few = distinct <= min(public.n_rows / REPEATED, MOST_CATEGORIES)
+        if is_few and distinct < SPARSE_PART * n_values:
+            return _most_frequent(series, other)
+        return column
     if name in unknown.dated:
         form = unknown.written.get(name, Datetime())
         return _written_column(series, form, Kind.DATETIME)
