@@ -164,8 +164,8 @@ class Numeric:
         if self.decimals is None:
             return None
         lower, upper = number(self.lower), number(self.upper)
-        count = math.floor((upper - lower) * 10.0**self.decimals + 1e-6) + 1
-        return count if count < MAX_CELLS else None
+        steps = (upper - lower) * 10.0**self.decimals
+        return math.floor(steps + 1e-6) + 1 if steps + 1 < MAX_CELLS else None
 
 
 @asked("column")

@@ -111,7 +111,8 @@ def infer_column(series: "pd.Series[Any]", kind: Kind) -> Column:
     lower, upper = float(values.min()), float(values.max())
     if kind is Kind.INTEGER:
         return Integer(int(lower), int(upper), nullable=nullable)
-    scaled = [values * 10.0**d for d in range(MAX_DECIMALS)]
+    with np.errstate(over="ignore"):
+        scaled = [values * 10.0**d for d in range(MAX_DECIMALS)]
     exact = [d for d, v in enumerate(scaled) if np.allclose(v, v.round(), 0, 1e-6)]
     return Numeric(lower, upper, exact[0] if exact else None, nullable=nullable)
 

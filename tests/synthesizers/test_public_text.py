@@ -5,8 +5,11 @@ import pandas as pd
 import pytest
 
 from skdpgen import DPIndependentSynthesizer
+from skdpgen.exceptions import SchemaRequiredError
 from skdpgen.synthesizers.opening._public_columns import Outside
 from skdpgen.tables import Categorical, Datetime, Integer, Numeric, TokenColumn
+from skdpgen.tables._text_columns import type_of_text
+from skdpgen.tables._values import Numbers
 from tests._seeded import same_noise
 
 N = 1500
@@ -154,22 +157,150 @@ def test_given_classes_need_no_public_ones():
 @pytest.mark.parametrize(
     ("column", "inside", "outside"),
     [
-        (Integer(0, 9, parse=True, codes=["N"]), ["0", " 9", "N"], ["-1", "10", "x"]),
+        (
+            Integer(0, 900, parse=True, codes=["N"]),
+            ["0", "10", "900", "N"],
+            ["-1", "901", "x", "007", "1.5", "10 %", "N/A"],
+        ),
         (
             Numeric(0, 2000, format="1.234,5"),
             ["1.234,5", "7,0"],
-            ["1,234.5", "2.001,0"],
+            ["1,234.5", "2.001,0", "€ 7,0", "1.234,56"],
         ),
         (
             Datetime("2021-01-01", "2021-12-31", format="%d.%m.%Y"),
             ["31.12.2021"],
             ["01.01.2022", "2021-05-01", "31.02.2021"],
         ),
-        (Datetime("2021-01-01", "2021-12-31"), ["2021-05-01"], ["2022-05-01", "soon"]),
+        (
+            Datetime("2021-01-01", "2021-12-31", resolution="day"),
+            ["2021-05-01"],
+            ["2022-05-01", "2021-05-01 10:00:00", "2021-05-01T00:00:00Z", "soon"],
+        ),
     ],
 )
-def test_text_that_is_not_read_or_out_of_bounds_is_outside(column, inside, outside):
+def test_text_that_is_not_written_alike_or_out_of_bounds_is_outside(
+    column, inside, outside
+):
     texts = (*inside, *outside)
     values = TokenColumn(np.array([*range(len(texts)), -1]), texts)
+    types = tuple({type_of_text(text) for text in inside})
+    found = Outside(column, types).encode(values).tolist()
+    assert found == [0] * len(inside) + [1] * len(outside) + [0]
+
+
+@pytest.mark.parametrize(
+    ("column", "inside", "outside"),
+    [
+        (Numeric(0, 1, decimals=2), [0.0, 0.1 + 0.2, 1.0], [-0.01, 1.01, 0.123]),
+        (Numeric(0, 1), [0.123456789], [1.5]),
+        (Integer(0, 2**60), [3.0, 2.0**60], [0.5]),
+    ],
+)
+def test_numbers_with_more_decimals_are_outside(column, inside, outside):
+    values = Numbers(np.array([*inside, *outside, np.nan]))
     found = Outside(column).encode(values).tolist()
     assert found == [0] * len(inside) + [1] * len(outside) + [0]
+
+
+def one_column(private, public, y=None, epsilon=3.0, y_public=None):
+    rng = np.random.default_rng(0)
+    words = [rng.choice(["a", "b"], len(rows)) for rows in (private, public)]
+    X, P = (
+        pd.DataFrame({"c": pd.Series(rows), "w": w})
+        for rows, w in zip((private, public), words, strict=True)
+    )
+    with same_noise(1):
+        synth = DPIndependentSynthesizer(epsilon=epsilon, random_state=0)
+        return synth.fit(X, y, public_data=P if y_public is None else (P, y_public))
+
+
+def numbers(seed, low=0.0, high=100.0, form="{:.1f}"):
+    drawn = np.random.default_rng(seed).uniform(low, high, N)
+    return [form.format(x) for x in drawn]
+
+
+def times(seed, form, step="s"):
+    seconds = np.random.default_rng(seed).integers(0, 86_400 * 500, N)
+    stamps = pd.Timestamp("2022-01-01") + pd.to_timedelta(seconds, "s")
+    return stamps.floor(step).strftime(form)
+
+
+IN_ANOTHER_FORM = {
+    "a share, not percent": (
+        numbers(0, 0, 1, "{:.3f}"),
+        numbers(1, 0, 100, "{:.1f} %"),
+    ),
+    "no currency": (numbers(0, 0, 5000), numbers(1, 0, 5000, "€ {:,.1f}")),
+    "thousands": (numbers(0, 0, 5000, "{:,.1f}"), numbers(1, 0, 5000)),
+    "a time of day": (times(0, "%Y-%m-%dT%H:%M:%S"), times(1, "%Y-%m-%d")),
+    "a zone": (times(0, "%Y-%m-%d %H:%M:%S+02:00"), times(1, "%Y-%m-%d %H:%M:%S")),
+    "another zone": (
+        times(0, "%Y-%m-%dT%H:%M:%S+02:00"),
+        times(1, "%Y-%m-%dT%H:%M:%SZ"),
+    ),
+    "seconds": (
+        times(0, "%Y-%m-%d %H:%M:%S"),
+        times(1, "%Y-%m-%d %H:%M:%S", step="D"),
+    ),
+    "decimals": (numbers(0, form="{:.2f}"), numbers(1, form="{:.0f}")),
+}
+
+
+@pytest.mark.parametrize(
+    ("private", "public"), IN_ANOTHER_FORM.values(), ids=IN_ANOTHER_FORM
+)
+def test_text_written_otherwise_is_discovered(private, public):
+    synth = one_column(private, public)
+    assert "of 1 columns: of the public rows" in str(synth.privacy_)  # the words
+
+
+def test_a_listed_dtype_has_words():
+    def codes(seed):
+        rng = np.random.default_rng(seed)
+        found = rng.choice(["110", "120", "131", "140", "150"], N)
+        return pd.Series(found).astype("category")
+
+    rows = one_column(codes(0), codes(1)).sample(N, random_state=0)
+    assert set(rows["c"]) == set(codes(0))
+
+
+def test_a_point_stays():
+    def pointed(seed):
+        return [f"{x}.0" for x in np.random.default_rng(seed).integers(0, 500, N)]
+
+    rows = one_column(pointed(0), pointed(1)).sample(N, random_state=0)
+    assert rows["c"].str.fullmatch(r"\d+\.0").all()
+
+
+def test_times_of_day_have_the_bounds_of_public_rows():
+    def opening_hours(seed):
+        minutes = np.random.default_rng(seed).integers(8 * 60, 18 * 60, N)
+        return [f"{m // 60:02d}:{m % 60:02d}" for m in minutes]
+
+    rows = one_column(opening_hours(0), opening_hours(1)).sample(N, random_state=0)
+    assert "08:00" <= rows["c"].min() <= rows["c"].max() <= "17:59"
+
+
+def test_numbers_that_are_too_large_for_decimals_are_described():
+    one_column(numbers(0), [*numbers(1)[1:], "1e308"])
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_a_number_to_predict_is_not_made_classes(as_text):
+    def ages(seed):
+        drawn = pd.Series(np.random.default_rng(seed).integers(18, 80, N))
+        return drawn.astype(str) if as_text else drawn
+
+    synth = one_column(["a"] * N, ["b"] * N, ages(0), y_public=ages(1))
+    assert synth.task_ == "regression"
+
+
+def test_labels_that_noise_hides_are_not_believed():
+    """Private labels are others, and noise would hide all of them."""
+    y, y_public = pd.Series(["0", "1"] * 300), pd.Series(["yes", "no"] * 300)
+    public = numbers(1)[:600]
+    with pytest.raises(SchemaRequiredError):
+        one_column(numbers(0)[:600], public, y, epsilon=0.02, y_public=y_public)
+    synth = one_column(numbers(0)[:600], public, epsilon=0.02)
+    assert "noise hides whether private rows have others" in str(synth.privacy_)

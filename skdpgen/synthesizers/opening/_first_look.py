@@ -175,7 +175,7 @@ def release_text_types(
     shares of the rows decide. It is skipped if the noise would hide even those. It uses
     at most ``most_share`` of mu².
     """
-    listed = _with_listed_values(rows)
+    listed = with_listed_values(rows)
     names = tuple(name for name in unknown.texts if name not in listed)
     structure = Weighted((OneHot(len(names)), Distinct(len(names))), (1.0, 1.0))
     limits = LOOK_SHARES[0], most_share
@@ -213,7 +213,7 @@ def release_text_types(
     return unknown
 
 
-def _with_listed_values(rows: Rows) -> set[Any]:
+def with_listed_values(rows: Rows) -> set[Any]:
     """Return the columns with a categorical dtype, which lists their values."""
     layout = rows.layout
     if not isinstance(layout, Layout):

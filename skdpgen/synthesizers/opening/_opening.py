@@ -34,6 +34,7 @@ from skdpgen.synthesizers.opening._first_look import (
     identifier_advice,
     release_pixel_range,
     target_says_numbers,
+    with_listed_values,
 )
 from skdpgen.synthesizers.opening._fitted import Fitted, M
 from skdpgen.synthesizers.opening._known_columns import (
@@ -49,6 +50,7 @@ from skdpgen.synthesizers.opening._public_columns import (
     accepted_columns,
     public_columns,
     public_labels,
+    usual_types,
 )
 from skdpgen.synthesizers.opening._public_rows import PublicRows
 from skdpgen.synthesizers.opening._unknown_columns import (
@@ -470,22 +472,38 @@ class Opening:
         """
         if self.public is None:
             return {}
-        known = self.known
-        described = public_columns(
-            self.public, known.kinds, {**known.columns, **known.hints}, known.other
+        known, public = self.known, self.public
+        asked = public_columns(
+            public,
+            known.kinds,
+            {**known.columns, **known.hints},
+            known.other,
+            with_listed_values(self.rows),
         )
+        types = {
+            name: usual_types(public, name)
+            for name, column in asked.items()
+            if known.kinds[name] is Kind.TEXT and not isinstance(column, Categorical)
+        }
         labels = None
         if known.has_unknown_classes:
-            labels = public_labels(self.public, self.rows.target_layout)
-        asked = dict(described)
+            labels = public_labels(
+                public,
+                self.rows.target_layout,
+                may_be_numbers=known.is_asked or known.is_text_asked,
+            )
         if labels is not None:
             asked[TARGET] = Categorical(labels)
-        accepted = accepted_columns(self.rows, asked, self.ledger, n_rows)
-        if accepted.pop(TARGET, None) is not None:
+        accepted, is_blind = accepted_columns(
+            self.rows, asked, self.ledger, n_rows, types
+        )
+        if accepted.pop(TARGET, None) is not None and not is_blind:
             self.known = replace(known, classes=labels)
         if accepted:
+            doubt = "; noise hides whether private rows have others" * is_blind
             self.statements.append(
                 f"bounds and categories of {len(accepted)} columns: of the public rows"
+                f"{doubt}"
             )
         written = {name: column for name, column in accepted.items() if is_read(column)}
         self.rows.read_as(written)

@@ -4,7 +4,7 @@ A release decides whether private rows contradict them.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,9 +31,12 @@ from skdpgen.tables import (
     Integer,
     Kind,
     Layout,
-    NumberCells,
     Rows,
+    TextKinds,
     TokenColumn,
+    as_float,
+    as_numbers,
+    as_seconds,
     bounds,
     infer_column,
     read_column,
@@ -50,19 +53,32 @@ CHECK_SHARES = (0.01, 0.05)  # of mu², at least and at most
 CHECK_STD = 1 / 50  # of the rows: the noise that is good enough
 # Of the rows, and noise stds: more contradict public rows.
 OUTSIDE_PART, SURE_STDS = 0.05, 1.5
+BLIND_PART = 0.5  # of the rows: a larger limit contradicts nothing
 MOST_CATEGORIES = 512  # the most frequent; more are other
-CODE_PART = 1 / 1000  # of public rows: words among numbers or times that are codes
+CODE_PART = 1 / 1000  # of public rows: words among numbers that are codes; text forms
+FEWEST_OF_CODE = 5  # public rows of a code
 LABEL_PART = 1 / 200  # of public rows: labels that are classes
-REPEATED = 20  # public rows of a different number of a text, on average
+MOST_NUMBERED = 20  # labels that are numbers: more may be a number to predict
+REPEATED = 5  # public rows of a different number of a text, on average
 SPARSE_PART = 1 / 10  # of the numbers between the ends: fewer are names, not amounts
+ROUNDING = 1e-6  # of a step: numbers and times that are off the lattice by more
 
 
 @saved("cells.outside")
 @dataclass(frozen=True, eq=False)
 class Outside:
-    """Two cells: values that a column's description covers or missing, and others."""
+    """Two cells: values that a column's description covers or missing, and others.
+
+    Parameters
+    ----------
+    column : Column
+    types : tuple of int, default=()
+        Types of text that public rows have, as :class:`~skdpgen.tables.TextKinds` has
+        them; for numbers and times in text.
+    """
 
     column: Column
+    types: tuple[int, ...] = ()
 
     n_known = n_cells = 2
     nullable = False
@@ -71,7 +87,9 @@ class Outside:
     def encode(self, values: Any) -> NDArray[np.int64]:
         """Return 1 for values outside the description.
 
-        Text that is neither a code of the column nor read as its number is outside.
+        These are numbers and times out of bounds, or with more decimals or a finer
+        resolution. Text is also outside if it is neither read nor a code, or if it is
+        written in a form that public rows do not have.
         """
         if isinstance(self.column, Categorical):
             listed = CategoryCells(tuple(self.column.categories or ()), nullable=True)
@@ -79,17 +97,32 @@ class Outside:
             return ((listed.encode(values) == listed.n_known) & ~missing).astype(
                 np.int64
             )
-        lower, upper = bounds(self.column)
-        span = np.array([lower, np.nextafter(upper, np.inf)])
-        is_time = isinstance(self.column, Datetime)
-        cells = NumberCells(span, nullable=True, is_time=is_time).with_outside()
         numbers: Any = read_column(values, self.column)
-        is_outside = np.isin(cells.encode(numbers), (0, 2))
+        is_time = isinstance(self.column, Datetime)
+        x = as_seconds(numbers) if is_time else as_numbers(numbers)
+        lower, upper = bounds(self.column)
+        with np.errstate(invalid="ignore"):
+            is_outside = (x < lower) | (x > upper) | self._is_finer(x)
         if isinstance(values, TokenColumn):
             codes = set(map(str, getattr(self.column, "codes", ())))
             is_code = np.array([*(text in codes for text in values.values), True])
-            is_outside |= np.isnan(numbers.values) & ~is_code[values.codes]
+            is_text_known = is_code[values.codes]
+            has_type = np.isin(TextKinds().encode(values), self.types)
+            is_outside |= ~is_text_known & (np.isnan(x) | ~has_type)
         return is_outside.astype(np.int64)
+
+    def _is_finer(self, x: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return which values are between those of the description."""
+        column: Any = self.column
+        step = column.step if isinstance(column, Datetime) else None
+        decimals = getattr(column, "decimals", None)
+        if decimals is not None:
+            step = 10.0**-decimals
+        if not step:
+            return np.zeros(len(x), dtype=bool)
+        in_steps = x / step
+        off = np.abs(in_steps - np.round(in_steps))
+        return np.asarray(off > ROUNDING * np.maximum(np.abs(in_steps), 1.0))
 
 
 def public_columns(
@@ -97,28 +130,36 @@ def public_columns(
     kinds: Mapping[Any, Kind],
     described: Mapping[Any, Column],
     other: str,
+    listed: Collection[Any] = (),
 ) -> dict[Any, Column]:
     """Describe the columns that no schema describes, from public rows.
 
     Reads public rows only. Text is of the type that discovery would give it: words,
     numbers or times with their format, and codes beside them. Text that differs from
-    row to row is left out: discovery handles it as it does without public rows.
+    row to row is left out, and whole numbers with a point, as 30000.0: discovery
+    handles them as it does without public rows. The dtypes of ``listed`` columns list
+    their values, which are words.
     """
     columns: dict[Any, Column] = {}
     for name, kind in kinds.items():
         if name in described or name is TARGET or kind is Kind.BOOLEAN:
             continue
         series = public.frame[name]
-        column: Any = (
-            _text_column(public, name, series, other)
-            if kind is Kind.TEXT
-            else infer_column(series, kind)
-        )
-        if isinstance(column, Categorical):  # of a dtype that lists its categories
+        if kind is not Kind.TEXT:
+            column: Any = infer_column(series, kind)
+        elif name in listed:
             column = _most_frequent(series, other)
+        else:
+            column = _text_column(public, name, series, other)
         if column is not None:
             columns[name] = replace(column, nullable=True, origin=FROM_PUBLIC)
     return columns
+
+
+def usual_types(public: PublicRows, name: Any) -> tuple[int, ...]:
+    """Return the types of text that public rows of a column have."""
+    counts = public.text_types(name)
+    return tuple(np.flatnonzero(counts >= max(CODE_PART * public.n_rows, 1)).tolist())
 
 
 def _text_column(
@@ -128,7 +169,7 @@ def _text_column(
 
     A few numbers, far from each other, are names, as industries have.
     """
-    distinct = float(series.nunique())
+    distinct = float(series.dropna().map(str).nunique())
     unknown = with_text_type(
         Unknown({}, (name,)),
         name,
@@ -145,7 +186,8 @@ def _text_column(
         is_few = distinct <= min(public.n_rows / REPEATED, MOST_CATEGORIES)
         if is_few and distinct < SPARSE_PART * n_values:
             return _most_frequent(series, other)
-        return column
+        is_pointed = name in unknown.pointed and isinstance(column, Integer)
+        return None if is_pointed else column
     if name in unknown.dated:
         form = unknown.written.get(name, Datetime())
         return _written_column(series, form, Kind.DATETIME)
@@ -164,40 +206,51 @@ def _written_column(series: "pd.Series[Any]", form: Column, kind: Kind) -> Colum
     texts = tuple(counts.index)
     values = read_text(TokenColumn(np.arange(len(texts)), texts), form)
     is_read = np.isfinite(values)
-    is_code = np.isnan(values) & (counts.to_numpy() >= CODE_PART * len(series))
+    least = max(CODE_PART * len(series), FEWEST_OF_CODE)
+    is_code = np.isnan(values) & (counts.to_numpy() >= least)
     codes = sorted(np.array(texts, dtype=object)[is_code].tolist())
     read = values[is_read]
     is_time = kind is Kind.DATETIME
     column: Any = infer_column(pd.Series(times_at(read) if is_time else read), kind)
     if getattr(column, "decimals", None) == 0:
         column = Integer(int(column.lower), int(column.upper))
-    return with_hint(column, replace(form, codes=codes))  # type: ignore[call-arg]
+    written: Any = with_hint(column, replace(form, codes=codes))  # type: ignore[call-arg]
+    return replace(written, lower=column.lower, upper=column.upper)
 
 
-def public_labels(public: PublicRows, layout: Layout | None) -> tuple[Any, ...] | None:
+def public_labels(
+    public: PublicRows, layout: Layout | None, *, may_be_numbers: bool
+) -> tuple[Any, ...] | None:
     """Return the classes that public labels show; None if they may be numbers.
 
-    Reads public rows only; ``layout`` is the type of the private labels.
+    Reads public rows only; ``layout`` is the type of the private labels. If these
+    ``may_be_numbers``, more than ``MOST_NUMBERED`` numbers are left to discovery.
     """
     if not public.has_labels:
         return None
     least = LABEL_PART * public.n_rows
-    counts = {
-        text: count
-        for text, count in public.counts_of_labels().items()
-        if count >= least
-    }
+    labels = public.counts_of_labels()
+    counts = {text: count for text, count in labels.items() if count >= least}
+    n_numbers = sum(np.isfinite(as_float(text)) for text in counts)
+    if may_be_numbers and n_numbers > MOST_NUMBERED:
+        return None
     if len(counts) < 2 or not are_classes(counts, public.n_rows):
         return None
     return parse_classes(counts, layout)
 
 
 def accepted_columns(
-    rows: Rows, columns: Mapping[Any, Column], ledger: Ledger, n_rows: float
-) -> dict[Any, Column]:
+    rows: Rows,
+    columns: Mapping[Any, Column],
+    ledger: Ledger,
+    n_rows: float,
+    types: Mapping[Any, tuple[int, ...]] | None = None,
+) -> tuple[dict[Any, Column], bool]:
     r"""Return the descriptions that private rows do not contradict, by a release.
 
     Released is how many rows of each column have a value that public rows do not have.
+    ``types`` of text are those of public rows. Also returns whether noise hides so many
+    rows that nothing would be contradicted; that is public.
 
     *Why it is private.* Cells are computed from public rows. A private row is in one of
     two cells of each of d columns: its vector is not negative and has norm
@@ -206,8 +259,11 @@ def accepted_columns(
     counts alone decide which descriptions are kept.
     """
     if not columns:
-        return {}
-    grids: dict[Any, Any] = {name: Outside(column) for name, column in columns.items()}
+        return {}, False
+    grids: dict[Any, Any] = {
+        name: Outside(column, (types or {}).get(name, ()))
+        for name, column in columns.items()
+    }
     share = share_for(OneHot(len(grids)), n_rows * CHECK_STD, ledger, CHECK_SHARES)
     released = release(
         rows.batches(grids),
@@ -219,6 +275,7 @@ def accepted_columns(
     std = released.noise_std[Key.COLUMNS]
     limit = OUTSIDE_PART * n_rows + SURE_STDS * std
     counts = by_column(released, grids)
-    return {
+    accepted = {
         name: column for name, column in columns.items() if counts[name][1] <= limit
     }
+    return accepted, limit > BLIND_PART * n_rows
