@@ -62,7 +62,8 @@ STDS_PER_OCTAVE = 0.05  # more evidence further from 1, which is less common
 OCTAVE_PARTS, FINE_PARTS, GAP_PARTS = 16, 1024, 2
 SPLIT_STDS, REOPENED_STDS = 3.0, 3.0  # that divide a cell, and a gap
 FINEST_WIDTH = 2.0**-40  # relative, of cells that are not divided
-UNIFORM_CELLS = 128  # of equal width between public bounds
+FEWEST_UNIFORM, UNIFORM_CELLS = 8, 128  # of equal width between public bounds
+OCTAVE_STEP, COARSEST_OCTAVE = 0.5, 2.0  # between public bounds
 UNSEEN_STDS = 2.0  # of the rows outside open octaves: more octaves are likely
 
 
@@ -758,22 +759,25 @@ def joined_parts(
     return replace(fine, counts=estimate, variances=variances, sums=sums)
 
 
-def line_between(column: Column) -> Line:
+def line_between(column: Column, most_parts: float = UNIFORM_CELLS) -> Line:
     """Return the cells of a column with public bounds, for the release of parts.
 
     Cells of equal width resolve a shifted distribution, octaves around 0 a skewed one.
-    One cell at each end counts values outside the bounds.
+    One cell at each end counts values outside the bounds. There are about as many cells
+    of equal width as ``most_parts``: with more, noise would hide the rows of each.
     """
+    n_parts = int(min(max(most_parts, FEWEST_UNIFORM), UNIFORM_CELLS))
+    octave = min(OCTAVE_STEP * UNIFORM_CELLS / n_parts, COARSEST_OCTAVE)
     lower, upper = bounds(column)
     step, n_values = step_of(column), column.n_values  # type: ignore[union-attr]
-    if step is not None and n_values is not None and n_values <= 2 * UNIFORM_CELLS:
+    if step is not None and n_values is not None and n_values <= 2 * n_parts:
         edges = lower + step * (np.arange(n_values + 1) - 0.5)
     else:
         top, span = max(abs(lower), abs(upper)), upper - lower
-        octaves = top * np.exp2(-np.arange(0, 20, 0.5))
+        octaves = top * np.exp2(-np.arange(0, 20, octave))
         octaves = octaves[octaves > max(span * 2.0**-20, LEAST_MAGNITUDE)]
         zero = np.array([0.0, LEAST_MAGNITUDE])
-        even = np.linspace(lower, upper, UNIFORM_CELLS + 1)
+        even = np.linspace(lower, upper, n_parts + 1)
         inner = np.concatenate([even, octaves, -octaves, zero])
         inner = inner[inner < upper]
         ends = lower, np.nextafter(upper, np.inf)

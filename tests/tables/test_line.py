@@ -1002,3 +1002,14 @@ def test_minus_one_is_no_fraction():
     assert not has_fractions(counts, 10.0)
     counts[np.searchsorted(edges, -0.5)] = 900.0
     assert has_fractions(counts, 10.0)
+
+
+def test_noise_decides_how_many_cells_are_between_public_bounds():
+    column = Numeric(-30.0, 100.0)
+    sizes = [line_between(column, most).n_cells for most in (0.3, 8, 20, 60, 1e9)]
+    assert sizes == sorted(sizes)
+    assert sizes[0] == sizes[1] < sizes[2] < sizes[-1] == line_between(column).n_cells
+    for most in (0.3, 20, 1e9):
+        edges = line_between(column, most).edges
+        assert (edges[1], edges[-2]) == (-30.0, np.nextafter(100.0, np.inf))
+        assert (np.diff(edges) > 0).all()

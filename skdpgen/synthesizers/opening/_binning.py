@@ -273,6 +273,7 @@ def _text_format(column: Column) -> Column | None:
 
 BIN_SHARES = (0.03, 0.2)  # of mu², at least and at most, where bounds are public
 BIN_STD = 1 / 24  # noise std, as a fraction of the rows, that places bins well enough
+PART_STDS = 4.0  # rows of a part between public bounds on average, in noise stds
 FINER_SHARES, FINER_STD = (0.01, 0.05), 1 / 200  # the same for finer parts
 MAX_LATTICE = 32  # a column with at most this number of values needs no bins
 MAX_BINS = 64
@@ -311,12 +312,12 @@ def discover_bins(
         else simple_cells(column, MAX_TARGET_BINS if name is TARGET else MAX_LATTICE)
         for name, column in columns.items()
     }
-    public_lines = {
-        name: line_between(columns[name])
+    bounded = {
+        name: columns[name]
         for name in cells
         if cells[name] is None and name not in opening.lines
     }
-    second = _release_parts(opening, public_lines)
+    second = _release_parts(opening, bounded)
     cells |= _release_finer_parts(opening, second, max_bins, gap_share)
     for name, column in opening.facts.columns.items():  # words may have been named
         if isinstance(column, Categorical) and name in opening.seen:
@@ -331,9 +332,7 @@ def discover_bins(
     return {name: grid for name, grid in cells.items() if grid is not None}, labels
 
 
-def _release_parts(
-    opening: Opening, public_lines: Mapping[Any, Line]
-) -> dict[Any, Line]:
+def _release_parts(opening: Opening, bounded: Mapping[Any, Column]) -> dict[Any, Line]:
     """Count the parts of number lines; a row is in one cell of each column.
 
     A column whose octaves hold single values is settled. It is not counted again and
@@ -341,8 +340,8 @@ def _release_parts(
     """
     settled = {n: joined_gaps(x) for n, x in opening.lines.items() if is_settled(x)}
     lines = {n: line for n, line in opening.lines.items() if n not in settled}
-    n_lines = len(lines) + len(public_lines)
-    watched = watched_columns(opening, {**opening.lines, **public_lines})
+    n_lines = len(lines) + len(bounded)
+    watched = watched_columns(opening, {**opening.lines, **bounded})
     if n_lines:
         share = _share_of_parts(opening, n_lines)
     elif watched and opening.rows.are_here:  # parties get no extra round for this
@@ -359,6 +358,8 @@ def _release_parts(
     delta = sensitivity(structure, opening.ledger.budget.adjacency)
     std = opening.ledger.noise_std(share=share, sensitivity=delta)
     counted = {name: divided(line, std) for name, line in lines.items()}
+    most_parts = opening.facts.n_rows / (PART_STDS * std) if std else math.inf
+    public_lines = {n: line_between(c, most_parts) for n, c in bounded.items()}
     counted |= public_lines
     line_grids = {
         n: with_unread_text(opening, n, line.grid) for n, line in counted.items()

@@ -197,7 +197,21 @@ def _text_column(
 def _most_frequent(series: "pd.Series[Any]", other: str) -> Categorical:
     """Describe words by the most frequent ones; the rest are ``other``."""
     counts = series.dropna().map(str).value_counts()
-    return Categorical(sorted(counts.index[:MOST_CATEGORIES].tolist()), other=other)
+    words = sorted(counts.index[:MOST_CATEGORIES].tolist(), key=_by_value)
+    return Categorical(words, other=other)
+
+
+def _by_value(text: str) -> tuple[bool, float, str]:
+    """Return the key by which numbers come first, in their order, then words.
+
+    Examples
+    --------
+    >>> sorted(["b", "10", "2", "nan"], key=_by_value)
+    ['2', '10', 'b', 'nan']
+    """
+    value = as_float(text)
+    is_word = math.isnan(value)
+    return is_word, 0.0 if is_word else value, text
 
 
 def _written_column(series: "pd.Series[Any]", form: Column, kind: Kind) -> Column:
