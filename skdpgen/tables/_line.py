@@ -64,6 +64,7 @@ SPLIT_STDS, REOPENED_STDS = 3.0, 3.0  # that divide a cell, and a gap
 FINEST_WIDTH = 2.0**-40  # relative, of cells that are not divided
 FEWEST_UNIFORM, UNIFORM_CELLS = 8, 128  # of equal width between public bounds
 OCTAVE_STEP, COARSEST_OCTAVE = 0.5, 2.0  # between public bounds
+FINEST_SPAN, LOWEST_OCTAVE = 2.0**-20, 1.0  # of these octaves: the smaller of both
 UNSEEN_STDS = 2.0  # of the rows outside open octaves: more octaves are likely
 
 
@@ -774,8 +775,10 @@ def line_between(column: Column, most_parts: float = UNIFORM_CELLS) -> Line:
         edges = lower + step * (np.arange(n_values + 1) - 0.5)
     else:
         top, span = max(abs(lower), abs(upper)), upper - lower
-        octaves = top * np.exp2(-np.arange(0, 20, octave))
-        octaves = octaves[octaves > max(span * 2.0**-20, LEAST_MAGNITUDE)]
+        lowest = max(min(span * FINEST_SPAN, LOWEST_OCTAVE), LEAST_MAGNITUDE)
+        n_octaves = math.log2(max(top / lowest, 2.0))
+        octaves = top * np.exp2(-np.arange(0, n_octaves, octave))
+        octaves = octaves[octaves > lowest]
         zero = np.array([0.0, LEAST_MAGNITUDE])
         even = np.linspace(lower, upper, n_parts + 1)
         inner = np.concatenate([even, octaves, -octaves, zero])

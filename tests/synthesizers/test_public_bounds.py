@@ -6,7 +6,7 @@ import pytest
 
 from skdpgen import DPIndependentSynthesizer
 from skdpgen.metrics import total_variation
-from skdpgen.tables import Schema
+from skdpgen.tables import Numeric, Schema
 from tests._seeded import same_noise
 
 
@@ -33,3 +33,13 @@ def test_public_bounds_help_where_rows_are_few(name):
             found.append(total_variation(X, synth.sample(5000, random_state=0)))
         distances.append(np.mean(found))
     assert distances[1] < distances[0]
+
+
+@pytest.mark.parametrize("upper", [1e5, 1e9])
+def test_an_upper_bound_far_above_all_amounts_does_little_harm(upper):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.lognormal(3, 1, (1500, 8)), columns=list("abcdefgh"))
+    with same_noise(1):
+        schema = Schema(dict.fromkeys(X, Numeric(0, upper)))
+        synth = DPIndependentSynthesizer(schema=schema, random_state=0).fit(X)
+    assert total_variation(X, synth.sample(5000, random_state=0)) < 0.2
