@@ -27,6 +27,7 @@ from skdpgen.synthesizers.pairwise._affordable import (
     usual_pair_budget,
     worth_measuring,
 )
+from skdpgen.synthesizers.pairwise._pair_model import to_all_rows
 from skdpgen.tables import Boolean, Categorical, Integer, Schema
 
 INF = float("inf")
@@ -240,3 +241,16 @@ def test_tables_with_the_same_release_have_the_same_model(monkeypatch):
     assert one.loss_curve_ == two.loss_curve_
     rows = [synth.sample(50, random_state=0)[0] for synth in (one, two)]
     pd.testing.assert_frame_equal(*rows)
+
+
+def test_noise_in_the_sum_of_a_pair_makes_no_large_factor():
+    rng = np.random.default_rng(0)
+    counts = rng.multinomial(2000, np.full(384, 1 / 384)).reshape(2, 16, 12)
+    assert to_all_rows(counts, 0.0, 2000.0) == pytest.approx(1.0)
+    assert to_all_rows(counts, 0.0, 4000.0) == pytest.approx(2.0)
+    factors = [
+        to_all_rows(counts + rng.normal(0, std, counts.shape), std, 2000.0)
+        for std in (1.0, 10.0, 50.0, 100.0, 1000.0)
+        for _ in range(200)
+    ]
+    assert 0.5 < min(factors) <= max(factors) < 2.0

@@ -170,8 +170,28 @@ def class_deviations(model: "PairModel") -> dict[PairOfClass, Floats]:
 MOST_PUBLIC = 5_000  # pairs that are taken from public rows
 BELIEVED_TRUST = 0.5  # least, in public relations that private pairs only tested
 Estimate = tuple[Floats, float]  # an excess, and the variance of its noise
+TOTAL_SPREAD = 0.25  # of the rows: how far a pair's rows may be from all of them
 UNCOUNTED = 1e30  # a variance for the infinite one of cells that were not counted
 K = TypeVar("K", Pair, PairOfClass)
+
+
+def to_all_rows(table: Floats, noise_std: float, n_rows: float) -> float:
+    """Return the factor that brings noisy counts of a pair to the number of rows.
+
+    Some rows may be in no cell, so the sum of the counts may be smaller. The more noise
+    a sum has, the less it is believed: near 0 it would make noise of a large factor.
+
+    Examples
+    --------
+    >>> counts = np.full((2, 2), 200.0)
+    >>> to_all_rows(counts, 0.0, 1000.0), round(to_all_rows(counts, 1e6, 1000.0), 3)
+    (1.25, 1.0)
+    """
+    spread = TOTAL_SPREAD * n_rows
+    noise = noise_std**2 * table.size
+    weight = spread**2 / (spread**2 + noise) if spread else 1.0
+    total = n_rows + weight * (float(table.sum()) - n_rows)
+    return n_rows / max(total, 1.0)
 
 
 class PairModel:
@@ -282,7 +302,7 @@ class PairModel:
         for pair_release in used:
             parts = pair_release.parts(n_classes)
             for pair, sides, table, std in pair_release.tables(self.groups):
-                whole = table * (self.n_rows / max(float(table.sum()), 1.0))
+                whole = table * to_all_rows(table, std, self.n_rows)
                 for side, level in enumerate(sides):
                     j, n_summed = pair[side], table.shape[2 - side]
                     sums, noise = whole.sum(axis=2 - side), n_summed * std**2
