@@ -273,7 +273,9 @@ def _text_format(column: Column) -> Column | None:
 
 BIN_SHARES = (0.03, 0.2)  # of mu², at least and at most, where bounds are public
 BIN_STD = 1 / 24  # noise std, as a fraction of the rows, that places bins well enough
-PART_STDS = 4.0  # rows of a part between public bounds on average, in noise stds
+# Rows of a part between public bounds on average, in noise stds.
+PART_STDS, FINE_PART_STDS = 4.0, 0.5
+FEWEST_FINE_PARTS = 32  # of a cell between public bounds
 FINER_SHARES, FINER_STD = (0.01, 0.05), 1 / 200  # the same for finer parts
 MAX_LATTICE = 32  # a column with at most this number of values needs no bins
 MAX_BINS = 64
@@ -442,6 +444,8 @@ def _release_finer_parts(
         sum(int(found.sum()) for found in is_divided.values()), 1
     )
     n_parts = min(max(max_parts, FEWEST_FINER_PARTS), FINE_PARTS)
+    if is_divided and not opening.lines:
+        n_parts = min(n_parts, _most_fine_parts(opening, len(is_divided), share))
     fine = {n: divided_again(second[n], is_divided[n], n_parts) for n in is_divided}
     grids: dict[Any, Any] = {
         name: asked_cells(second[name], fine[name], is_divided[name])
@@ -482,6 +486,21 @@ def _release_finer_parts(
             finest = replace(line, families=np.arange(line.n_cells))
         cells[name] = _merged_cells(opening, name, line, finest, max_bins, gap_share)
     return cells
+
+
+def _most_fine_parts(opening: Opening, n_columns: int, share: float) -> int:
+    """Return how many parts of a cell between public bounds the noise lets one see.
+
+    Bounds may be far wider than the values, which are then in few of these parts. In
+    many parts, noise would hide them.
+    """
+    ledger = opening.ledger
+    delta = sensitivity(OneHot(n_columns), ledger.budget.adjacency)
+    noise = ledger.noise_std(share=share, sensitivity=delta)
+    if not noise:
+        return FINE_PARTS
+    most = opening.facts.n_rows / (FINE_PART_STDS * noise)
+    return int(min(max(most, FEWEST_FINE_PARTS), FINE_PARTS))
 
 
 def _share_of_finer_parts(opening: Opening, n_lines: int) -> float:
