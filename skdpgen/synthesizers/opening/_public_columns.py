@@ -214,7 +214,7 @@ def _by_value(text: str) -> tuple[bool, float, str]:
     return is_word, 0.0 if is_word else value, text
 
 
-def _written_column(series: "pd.Series[Any]", form: Column, kind: Kind) -> Column:
+def _written_column(series: "pd.Series[Any]", form: Any, kind: Kind) -> Column:
     """Describe numbers or times in text: bounds, decimals, and codes beside them."""
     counts = series.dropna().map(str).value_counts()
     texts = tuple(counts.index)
@@ -228,7 +228,7 @@ def _written_column(series: "pd.Series[Any]", form: Column, kind: Kind) -> Colum
     column: Any = infer_column(pd.Series(times_at(read) if is_time else read), kind)
     if getattr(column, "decimals", None) == 0:
         column = Integer(int(column.lower), int(column.upper))
-    written: Any = with_hint(column, replace(form, codes=codes))  # type: ignore[call-arg]
+    written: Any = with_hint(column, replace(form, codes=codes))
     return replace(written, lower=column.lower, upper=column.upper)
 
 
