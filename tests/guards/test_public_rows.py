@@ -85,6 +85,7 @@ def test_the_noise_of_a_ratio_on_pixels_is_what_is_declared(adjacency, monkeypat
 def test_noisy_counts_alone_decide_which_columns_are_trusted(trusted, monkeypatch):
     frame = pd.DataFrame({"age": [30, 40] * 50, "children": [1, 2] * 50})
     here = {"age": Integer(0, 50), "children": Integer(10, 20)}  # one is right
+    here = {name: _public_columns.Outside(column) for name, column in here.items()}
     noisy = [100.0, 0.0] if trusted == "age" else [0.0, 100.0]
     values = {Key.COLUMNS: np.array([[*noisy, *noisy[::-1]]])}
 

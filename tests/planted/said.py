@@ -176,8 +176,8 @@ WHAT_IS_SAID = (
         "origin-lost-of-public-rows",
         "what a fit took from public rows is not marked in its schema",
         "skdpgen.synthesizers.opening:public_columns",
-        "columns[name] = replace(column, nullable=True, origin=FROM_PUBLIC)",
-        "columns[name] = replace(column, nullable=True)",
+        "column = replace(column, nullable=True, origin=FROM_PUBLIC)",
+        "column = replace(column, nullable=True)",
         (
             "tests/tables/test_origin.py::"
             "test_columns_from_public_rows_are_marked_in_the_schema_of_the_fit",

@@ -13,7 +13,6 @@ from skdpgen.tables._values import Numbers
 from tests._seeded import same_noise
 
 N = 1500
-FORMS = ("income", "day", "stamp", "share", "score")
 
 
 def german(number):

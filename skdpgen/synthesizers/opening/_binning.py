@@ -273,10 +273,10 @@ def _text_format(column: Column) -> Column | None:
 
 BIN_SHARES = (0.03, 0.2)  # of mu², at least and at most, where bounds are public
 BIN_STD = 1 / 24  # noise std, as a fraction of the rows, that places bins well enough
+FINER_SHARES, FINER_STD = (0.01, 0.05), 1 / 200  # the same for finer parts
 # Rows of a part between public bounds on average, in noise stds.
 PART_STDS, FINE_PART_STDS = 4.0, 0.5
 FEWEST_FINE_PARTS = 32  # of a cell between public bounds
-FINER_SHARES, FINER_STD = (0.01, 0.05), 1 / 200  # the same for finer parts
 MAX_LATTICE = 32  # a column with at most this number of values needs no bins
 MAX_BINS = 64
 MAX_TARGET_BINS = 16
@@ -444,16 +444,20 @@ def _release_finer_parts(
         sum(int(found.sum()) for found in is_divided.values()), 1
     )
     n_parts = min(max(max_parts, FEWEST_FINER_PARTS), FINE_PARTS)
-    if is_divided and not opening.lines:
-        n_parts = min(n_parts, _most_fine_parts(opening, len(is_divided), share))
-    fine = {n: divided_again(second[n], is_divided[n], n_parts) for n in is_divided}
+    is_plain = not opening.lines and not words  # with a public schema
+    squared = float(max(len(is_divided), 1)) if is_plain else limit
+    between_bounds = min(n_parts, _most_fine_parts(opening, squared, share))
+    fine = {}
+    for name, flags in is_divided.items():
+        most = n_parts if name in opening.lines else between_bounds
+        fine[name] = divided_again(second[name], flags, most)
     grids: dict[Any, Any] = {
         name: asked_cells(second[name], fine[name], is_divided[name])
         for name in is_divided
     }
     counts: dict[Any, Any] = {}
     std = 0.0
-    if grids and not opening.lines and not words:  # public schema: a plain histogram
+    if grids and is_plain:
         released = release(
             opening.rows.batches(grids),
             {Key.COLUMNS: Histograms(tuple(g.n_cells for g in grids.values()))},
@@ -488,14 +492,16 @@ def _release_finer_parts(
     return cells
 
 
-def _most_fine_parts(opening: Opening, n_columns: int, share: float) -> int:
+def _most_fine_parts(opening: Opening, squared: float, share: float) -> int:
     """Return how many parts of a cell between public bounds the noise lets one see.
+
+    ``squared`` is the squared norm of a row in the release, which has no negative part.
 
     Bounds may be far wider than the values, which are then in few of these parts. In
     many parts, noise would hide them.
     """
     ledger = opening.ledger
-    delta = sensitivity(OneHot(n_columns), ledger.budget.adjacency)
+    delta = sensitivity(NonNegative(math.sqrt(squared)), ledger.budget.adjacency)
     noise = ledger.noise_std(share=share, sensitivity=delta)
     if not noise:
         return FINE_PARTS

@@ -47,10 +47,10 @@ from skdpgen.synthesizers.opening._known_columns import (
     parse_classes,
 )
 from skdpgen.synthesizers.opening._public_columns import (
+    Outside,
     accepted_columns,
     public_columns,
     public_labels,
-    usual_types,
 )
 from skdpgen.synthesizers.opening._public_rows import PublicRows
 from skdpgen.synthesizers.opening._unknown_columns import (
@@ -480,11 +480,6 @@ class Opening:
             known.other,
             with_listed_values(self.rows),
         )
-        types = {
-            name: usual_types(public, name)
-            for name, column in asked.items()
-            if known.kinds[name] is Kind.TEXT and not isinstance(column, Categorical)
-        }
         labels = None
         if known.has_unknown_classes:
             labels = public_labels(
@@ -493,10 +488,8 @@ class Opening:
                 may_be_numbers=known.is_asked or known.is_text_asked,
             )
         if labels is not None:
-            asked[TARGET] = Categorical(labels)
-        accepted, is_blind = accepted_columns(
-            self.rows, asked, self.ledger, n_rows, types
-        )
+            asked[TARGET] = Outside(Categorical(labels))
+        accepted, is_blind = accepted_columns(self.rows, asked, self.ledger, n_rows)
         if accepted.pop(TARGET, None) is not None and not is_blind:
             self.known = replace(known, classes=labels)
         if accepted:

@@ -131,59 +131,57 @@ def public_columns(
     described: Mapping[Any, Column],
     other: str,
     listed: Collection[Any] = (),
-) -> dict[Any, Column]:
+) -> dict[Any, Outside]:
     """Describe the columns that no schema describes, from public rows.
 
     Reads public rows only. Text is of the type that discovery would give it: words,
     numbers or times with their format, and codes beside them. Text that differs from
     row to row is left out, and whole numbers with a point, as 30000.0: discovery
     handles them as it does without public rows. The dtypes of ``listed`` columns list
-    their values, which are words.
+    their values, which are words. Descriptions are returned as cells that test them.
     """
-    columns: dict[Any, Column] = {}
-    for name, kind in kinds.items():
-        if name in described or name is TARGET or kind is Kind.BOOLEAN:
-            continue
+    columns: dict[Any, Outside] = {}
+    open_kinds = {
+        name: kind
+        for name, kind in kinds.items()
+        if name not in described and name is not TARGET and kind is not Kind.BOOLEAN
+    }
+    texts = [n for n, kind in open_kinds.items() if kind is Kind.TEXT]
+    types = public.text_types([name for name in texts if name not in listed])
+    for name, kind in open_kinds.items():
         series = public.frame[name]
-        if kind is not Kind.TEXT:
-            column: Any = infer_column(series, kind)
-        elif name in listed:
+        if name in types:
+            column: Any = _text_column(series, types[name], other)
+        elif kind is Kind.TEXT:
             column = _most_frequent(series, other)
         else:
-            column = _text_column(public, name, series, other)
-        if column is not None:
-            columns[name] = replace(column, nullable=True, origin=FROM_PUBLIC)
+            column = infer_column(series, kind)
+        if column is None:
+            continue
+        column = replace(column, nullable=True, origin=FROM_PUBLIC)
+        usual = types.get(name, np.zeros(0)) >= max(CODE_PART * public.n_rows, 1)
+        columns[name] = Outside(column, tuple(np.flatnonzero(usual).tolist()))
     return columns
 
 
-def usual_types(public: PublicRows, name: Any) -> tuple[int, ...]:
-    """Return the types of text that public rows of a column have."""
-    counts = public.text_types(name)
-    return tuple(np.flatnonzero(counts >= max(CODE_PART * public.n_rows, 1)).tolist())
-
-
 def _text_column(
-    public: PublicRows, name: Any, series: "pd.Series[Any]", other: str
+    series: "pd.Series[Any]", types: NDArray[np.float64], other: str
 ) -> Column | None:
     """Describe a column of text; None if it is none of words, numbers and times.
 
     A few numbers, far from each other, are names, as industries have.
     """
+    name, n_rows = series.name, len(series)
     distinct = float(series.dropna().map(str).nunique())
     unknown = with_text_type(
-        Unknown({}, (name,)),
-        name,
-        public.text_types(name),
-        (distinct, 0.0),
-        0.0,
-        public.n_rows,
+        Unknown({}, (name,)), name, types, (distinct, 0.0), 0.0, n_rows
     )
     if unknown.texts == (name,):
         return _most_frequent(series, other)
     if name in unknown.parsed:
         column = _written_column(series, unknown.written[name], Kind.FLOAT)
         n_values = getattr(column, "n_values", None) or math.inf
-        is_few = distinct <= min(public.n_rows / REPEATED, MOST_CATEGORIES)
+        is_few = distinct <= min(n_rows / REPEATED, MOST_CATEGORIES)
         if is_few and distinct < SPARSE_PART * n_values:
             return _most_frequent(series, other)
         is_pointed = name in unknown.pointed and isinstance(column, Integer)
@@ -254,17 +252,13 @@ def public_labels(
 
 
 def accepted_columns(
-    rows: Rows,
-    columns: Mapping[Any, Column],
-    ledger: Ledger,
-    n_rows: float,
-    types: Mapping[Any, tuple[int, ...]] | None = None,
+    rows: Rows, grids: Mapping[Any, Any], ledger: Ledger, n_rows: float
 ) -> tuple[dict[Any, Column], bool]:
     r"""Return the descriptions that private rows do not contradict, by a release.
 
-    Released is how many rows of each column have a value that public rows do not have.
-    ``types`` of text are those of public rows. Also returns whether noise hides so many
-    rows that nothing would be contradicted; that is public.
+    ``grids`` are cells of :class:`Outside`, by column. Released is how many rows of
+    each column have a value that public rows do not have. Also returns whether noise
+    hides so many rows that nothing would be contradicted; that is public.
 
     *Why it is private.* Cells are computed from public rows. A private row is in one of
     two cells of each of d columns: its vector is not negative and has norm
@@ -272,12 +266,8 @@ def accepted_columns(
     :math:`\sqrt d` if added or removed (:class:`~skdpgen.privacy.OneHot`). The noisy
     counts alone decide which descriptions are kept.
     """
-    if not columns:
+    if not grids:
         return {}, False
-    grids: dict[Any, Any] = {
-        name: Outside(column, (types or {}).get(name, ()))
-        for name, column in columns.items()
-    }
     share = share_for(OneHot(len(grids)), n_rows * CHECK_STD, ledger, CHECK_SHARES)
     released = release(
         rows.batches(grids),
@@ -290,6 +280,6 @@ def accepted_columns(
     limit = OUTSIDE_PART * n_rows + SURE_STDS * std
     counts = by_column(released, grids)
     accepted = {
-        name: column for name, column in columns.items() if counts[name][1] <= limit
+        name: grid.column for name, grid in grids.items() if counts[name][1] <= limit
     }
     return accepted, limit > BLIND_PART * n_rows

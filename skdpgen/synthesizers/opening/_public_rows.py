@@ -130,12 +130,13 @@ class PublicRows:
                 counts[text] = counts.get(text, 0.0) + float(count)
         return counts
 
-    def text_types(self, name: Any) -> Floats:
-        """Return how many cells of a column of text are of each type."""
-        grid: Any = TextKinds()
-        counts = np.zeros(grid.n_cells)
-        for codes, _ in self.codes({name: grid}, None):
-            counts += np.bincount(codes[:, 0], minlength=grid.n_cells)
+    def text_types(self, names: Sequence[Any]) -> dict[Any, Floats]:
+        """Return how many cells of each column of text are of each type, in a pass."""
+        grids: dict[Any, Any] = {name: TextKinds() for name in names}
+        counts = {name: np.zeros(grid.n_cells) for name, grid in grids.items()}
+        for codes, _ in self.codes(grids, None) if grids else ():
+            for table, types in zip(counts.values(), codes.T, strict=True):
+                table += np.bincount(types, minlength=len(table))
         return counts
 
     def codes(
