@@ -81,6 +81,7 @@ from skdpgen.tables._line import (
     worth_dividing,
 )
 from skdpgen.tables._line_bins import (
+    bins_between,
     bins_of,
     outside_of,
     smoothed,
@@ -215,6 +216,7 @@ __all__ = [
     "as_seconds",
     "asked_cells",
     "at_zone",
+    "bins_between",
     "bins_of",
     "bounds",
     "breaks",

@@ -55,6 +55,9 @@ HARDLY_ANY = 2e-4  # part of the rows below which an end cell is left out of the
 # Relative growth of the range, and the evidence in noise stds that it needs.
 GROWTH_EVIDENCE = {0.1: 1.25, 0.25: 1.75, 0.5: 2.25, 1.0: 2.75}
 GAP_WIDTH, GAP_STDS = 0.1, 1.5  # an empty stretch: part of the range, and noise stds
+# Between public bounds, a stretch that is left out: its width, in that of the rest, and
+# the noise stds by which its rows are surely few. An end is shortened in some steps.
+WIDE_STRETCH, SURELY_FEW_STDS, SHORTENINGS = 2.0, 2.0, 32
 EACH_STDS = 4.0  # of rows that show together in n cells, times the root of n
 OUTWARD_OCTAVES = (1, 1, 2, 2, 4)  # widths of the cells beyond the range
 FURTHEST_NUMBER = 2.0**129
@@ -216,7 +219,6 @@ def bins_of(
     *,
     nullable: bool,
     has_gaps: bool = True,
-    keeps_ends: bool = False,
     later_noise: float = math.inf,
 ) -> NumberCells:
     """Merge cells into bins of about equal mass; empty stretches become gaps.
@@ -232,16 +234,12 @@ def bins_of(
     has_gaps : bool, default=True
         Whether empty stretches and both ends are cells of their own. No row is drawn
         in a gap, except if a later release finds rows there.
-    keeps_ends : bool, default=False
-        Whether the ends of the line are public and stay.
     later_noise : float, default=inf
         Noise of the release that counts these cells. A gap at an end, or a doubtful
         stretch, is divided into as many cells as its rows can exceed that noise in, so
         the release shows how far the rows extend. If infinite, each gap is one cell.
     """
-    is_empty = np.zeros(line.n_cells, dtype=bool)
-    if not keeps_ends:
-        is_empty = _empty_stretches(line, rows)
+    is_empty = _empty_stretches(line, rows)
     first, last = _support(is_empty)
     edges, gaps = [float(line.edges[first])], []
     stretches: list[tuple[float, list[int]]] = []  # evidence, and bins
@@ -289,6 +287,63 @@ def bins_of(
     return NumberCells(
         cells, nullable, line.step, origin, line.is_time, gaps=tuple(gaps)
     )
+
+
+def bins_between(
+    line: Line, rows: Floats, mass: float, *, nullable: bool
+) -> NumberCells:
+    """Merge the cells between public bounds; end cells include values outside.
+
+    Bounds may be a thousand times as wide as the values. The bins of a wide stretch
+    that is probably empty are gaps, from edge to edge: no row is drawn there, except if
+    a later release finds rows. The arguments are those of :func:`bins_of`.
+    """
+    is_empty = _wide_stretches(line, _empty_stretches(line, rows))
+    edges, gaps, single = [float(line.edges[1])], list[int](), line.is_single()
+    for is_gap, cells in spans_of(is_empty[1:-1].astype(np.int64)):
+        before = len(edges) - 1
+        edges += _bin_edges(line, rows, single, cells.start + 1, cells.stop + 1, mass)
+        gaps += range(before, len(edges) - 1) if is_gap else ()
+    return NumberCells(
+        np.array(edges), nullable, line.step, 0.0, line.is_time, gaps=tuple(gaps)
+    )
+
+
+def _wide_stretches(line: Line, is_empty: Flags) -> Flags:
+    """Return which of the empty cells between public bounds are in wide stretches.
+
+    Rows drawn by mistake in a narrow stretch do little harm. A wide one is twice as
+    wide as all cells together that are in none. It must surely hold less than half of
+    the rows: if they are few, noise hides them. An end is shortened until it does.
+    """
+    n, is_left_out = line.n_cells - 1, np.zeros(line.n_cells, dtype=bool)
+    half = HALF_OF_OPEN * float(line.counts[1:n].sum())
+
+    def holds_few(start: int, stop: int) -> bool:
+        most = SURELY_FEW_STDS * line.noise(start, stop)
+        return float(line.counts[start:stop].sum()) + most <= half
+
+    for is_stretch, cells in spans_of(is_empty[1:n].astype(np.int64)):
+        start, stop = cells.start + 1, cells.stop + 1
+        step = 1 + (stop - start) // SHORTENINGS
+        if not is_stretch:
+            continue
+        shorter = [(start, stop)]
+        if stop == n:
+            shorter = [(k, n) for k in range(start, n, step)]
+        elif start == 1:
+            shorter = [(1, k) for k in range(stop, 1, -step)]
+        for first, last in shorter:
+            if holds_few(first, last):
+                is_left_out[first:last] = True
+                break
+    widths = np.diff(line.edges)
+    widest = WIDE_STRETCH * float(widths[1:n][~is_left_out[1:n]].sum())
+    for is_stretch, cells in spans_of(is_left_out[1:n].astype(np.int64)):
+        stretch = slice(cells.start + 1, cells.stop + 1)
+        if is_stretch and float(widths[stretch].sum()) < widest:
+            is_left_out[stretch] = False
+    return is_left_out
 
 
 def _empty_stretches(line: Line, rows: Floats) -> Flags:

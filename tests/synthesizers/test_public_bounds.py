@@ -4,7 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skdpgen import DPIndependentSynthesizer
+from skdpgen import (
+    DPIndependentSynthesizer,
+    DPMERFSynthesizer,
+    DPPairwiseSynthesizer,
+)
 from skdpgen.metrics import total_variation
 from skdpgen.tables import Numeric, Schema
 from tests._seeded import same_noise
@@ -33,6 +37,47 @@ def test_public_bounds_do_no_harm_where_rows_are_few(name):
             found.append(total_variation(X, synth.sample(5000, random_state=0)))
         distances.append(np.mean(found))
     assert distances[1] < 1.1 * distances[0]
+
+
+METHODS = [DPIndependentSynthesizer, DPPairwiseSynthesizer, DPMERFSynthesizer]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_range_far_wider_than_the_values_holds_few_drawn_rows(method):
+    """An end of a thousand times the values was drawn evenly: means were 1,800."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(300 * (1 + 0.01 * rng.standard_normal((20_000, 6))))
+    schema = Schema(dict.fromkeys(X, Numeric(0, 1e6)))
+    with same_noise(1):
+        drawn = method(schema=schema, random_state=0).fit(X).sample(5000).to_numpy()
+    drawn = drawn[~np.isnan(drawn)]
+    assert (abs(drawn / 300 - 1) > 0.2).mean() < 0.03
+    assert drawn.mean() < 600
+
+
+@pytest.mark.parametrize("bounds", [(0, 1e6), (-1e6, 1e6)])
+def test_a_wide_range_with_rows_at_its_end_keeps_them(bounds):
+    """A code at the end of the range is far from all other values, and is no mistake"""
+    rng = np.random.default_rng(0)
+    values = np.where(rng.random((20_000, 6)) < 0.05, 999_999, 300)
+    X = pd.DataFrame(values + rng.standard_normal(values.shape))
+    X = X.clip(*bounds)
+    schema = Schema(dict.fromkeys(X, Numeric(*bounds)))
+    with same_noise(1):
+        synth = DPIndependentSynthesizer(schema=schema, random_state=0).fit(X)
+    drawn = synth.sample(5000, random_state=0)
+    assert ((drawn > 5e5).mean() - 0.05).abs().max() < 0.02
+
+
+def test_a_wide_range_of_numbers_to_predict():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"x": rng.normal(size=20_000)})
+    y = pd.Series(300 + 20 * X["x"], name="y")
+    schema = Schema({"x": Numeric(-5, 5)}, target=Numeric(0, 1e6))
+    with same_noise(1):
+        synth = DPIndependentSynthesizer(schema=schema, random_state=0).fit(X, y)
+    _, y_drawn = synth.sample(5000, random_state=0)
+    assert y_drawn.mean() == pytest.approx(300, rel=0.05)
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from skdpgen.tables import (
     NumberCells,
     Numeric,
     asked_cells,
+    bins_between,
     bins_of,
     divided,
     divided_again,
@@ -736,27 +737,68 @@ def test_bins_lose_no_cell_between_the_first_edge_and_the_last(kind, step, mass)
             assert cells.is_time == (kind is DATETIME)
 
 
-def test_public_bounds_stay_whatever_is_counted():
-    line = line_between(Integer(0, 20_000))
-    inner = Line(
-        line.edges[1:-1],
-        *(np.zeros(line.n_cells - 2) for _ in range(2)),
-        line.is_open[1:-1],
-        line.families[1:-1],
-        1.0,
-    )
-    for seed in range(5):
-        rows = np.random.default_rng(seed).poisson(2.0, inner.n_cells).astype(float)
+def between_bounds(column, rows):
+    """Return a line between public bounds with these rows in each cell, without noise.
+
+    ``rows`` is a function of the lower and upper edges of the cells inside.
+    """
+    line = line_between(column)
+    counts = np.zeros(line.n_cells)
+    counts[1:-1] = rows(line.edges[1:-2], line.edges[2:-1])
+    return replace(line, counts=counts, variances=np.zeros(line.n_cells)), counts
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_public_bounds_stay_whatever_is_counted(seed):
+    def drawn(lower, upper):
+        rows = np.random.default_rng(seed).poisson(2.0, len(lower)).astype(float)
         rows[:30] = 0.0
         rows[-30:] = 0.0
-        options = {"nullable": True, "has_gaps": False, "keeps_ends": True}
-        cells = bins_of(inner, rows, 30.0, **options)
-        assert cells.edges[[0, -1]].tolist() == [-0.5, 20_000.5]
-        assert cells.gaps == ()
-        assert cells.nullable
-        held = np.add.reduceat(rows, np.searchsorted(inner.edges, cells.edges[:-1]))
-        assert held.sum() == rows.sum()
-        assert held.max() <= 45
+        return rows
+
+    line, rows = between_bounds(Integer(0, 20_000), drawn)
+    cells = bins_between(line, rows, 30.0, nullable=True)
+    assert cells.edges[[0, -1]].tolist() == [-0.5, 20_000.5]
+    assert cells.gaps == ()
+    assert cells.nullable
+    held = np.add.reduceat(rows, np.searchsorted(line.edges, cells.edges[:-1]))
+    assert held.sum() == rows.sum()
+    assert held.max() <= 45
+
+
+@pytest.mark.parametrize(
+    ("values", "gaps"),
+    [
+        ([300], [(0, 250), (400, 1e6)]),
+        ([300, 9e5], [(400, 8e5)]),  # a gap inside, but both ends are narrow
+        ([1e5, 9e5], []),
+        ([1e5, 3e5, 5e5], []),
+    ],
+)
+def test_a_stretch_far_wider_than_the_rest_is_a_gap(values, gaps):
+    def near(lower, upper):
+        middles = (lower + upper) / 2
+        return sum(100.0 * (abs(middles / value - 1) < 0.15) for value in values)
+
+    line, rows = between_bounds(Numeric(0, 1e6), near)
+    cells = bins_between(line, rows, 200.0, nullable=False)
+    assert cells.edges[0] == 0.0
+    assert cells.edges[-1] == np.nextafter(1e6, np.inf)
+    left_out = list(zip(cells.edges[:-1], cells.edges[1:], strict=True))
+    left_out = [left_out[gap] for gap in cells.gaps]
+    for lower, upper in gaps:
+        assert any(a <= lower * 1.05 and b >= upper * 0.95 for a, b in left_out)
+    held = np.add.reduceat(rows, np.searchsorted(line.edges, cells.edges[:-1]))
+    assert held.sum() == rows.sum()
+    assert not held[list(cells.gaps)].any()
+
+
+def test_a_wide_stretch_whose_rows_noise_may_hide_is_no_gap():
+    line, rows = between_bounds(Numeric(0, 1e6), lambda a, b: 100.0 * (b < 330))
+    n = line.n_cells
+    noisy = replace(line, variances=np.full(n, (rows.sum() / 3) ** 2))
+    assert bins_between(line, rows, 200.0, nullable=False).gaps
+    assert bins_between(noisy, rows, 200.0, nullable=False).gaps == ()
 
 
 # ------------------------------------------------------------------ small functions

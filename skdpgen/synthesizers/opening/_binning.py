@@ -58,6 +58,7 @@ from skdpgen.tables import (
     Numeric,
     OpenWords,
     asked_cells,
+    bins_between,
     bins_of,
     bounds,
     divided,
@@ -598,7 +599,12 @@ def _merged_cells(
         mass = max(mass, facts.n_rows / MAX_TARGET_BINS)
     rows = smoothed(coarse, fine, _public_counts(opening, name, fine))
     if is_known:
-        return _cells_between_bounds(fine, rows, mass, nullable=column.nullable)
+        cells = bins_between(fine, rows, mass, nullable=column.nullable)
+        if gap_share is None or name is TARGET:
+            if opening.public is None:  # an end cell tells public rows there apart
+                cells = without_outer_gaps(cells)
+            cells = replace(cells, gaps=())
+        return cells
     nullable = _may_be_missing(opening, name)
     has_gaps = name is not TARGET
     # Where octaves account for all rows, no rows are expected outside. Gaps of many
@@ -662,24 +668,6 @@ def _may_be_missing(opening: Opening, name: Any) -> bool:
     if name is TARGET or (hint is not None and not hint.nullable):
         return False
     return bool(dict(zip(layout.names, layout.can_be_missing, strict=True))[name])
-
-
-def _cells_between_bounds(
-    line: Line, rows: Any, mass: float, *, nullable: bool
-) -> NumberCells:
-    """Merge the cells between public bounds; end cells include values outside."""
-    inside = Line(
-        line.edges[1:-1],
-        line.counts[1:-1],
-        line.variances[1:-1],
-        line.is_open[1:-1],
-        line.families[1:-1],
-        line.step,
-        line.is_time,
-    )
-    return bins_of(
-        inside, rows[1:-1], mass, nullable=nullable, has_gaps=False, keeps_ends=True
-    )
 
 
 def _least_mass(opening: Opening, max_bins: int) -> float:
