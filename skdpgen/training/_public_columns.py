@@ -33,6 +33,7 @@ STRENGTHS = (0.0, 0.03, 0.1, 0.3, 0.9)
 WIDE_STRENGTHS = (0.3, 1.0, 3.0, 9.0)
 CELL_PSEUDO_COUNT = 0.5  # in public rows
 EVEN_PART = 0.1  # of a cell's prior scale: it does not depend on public rows
+UNLABELLED_STDS = 2.0  # by which noise may hide that rows have no class: then all have
 MANY_CATEGORIES = 256  # above, covariances between cells are ignored
 RAKING_ROUNDS, RAKING_TOLERANCE = 30, 1e-6
 LEAST_POSITIVE = 1e-12  # stands for 0 where something is divided by it
@@ -469,7 +470,8 @@ def class_conditional_model(
         Counts of cells that were released before, of all classes together, and their
         variances. They are joined with the new counts if nearly all rows have a class.
     n_counted : float, default=0
-        Rows in the earlier counts.
+        Rows in the earlier counts. If the noise may hide that some of them have no
+        class, all count: the sum over a long list of categories is hardly known.
     are_bins : bool, default=False
         Whether classes are bins of a number, in order.
     public : mapping of name to ndarray or None
@@ -480,6 +482,10 @@ def class_conditional_model(
     totals = class_totals(blocks, n_rows, stds)
     std_of_class = inverse_root_sum(stds**2 * sizes)
     total_std = math.sqrt(len(totals)) * std_of_class
+    noisy_total = float(totals.sum())
+    change = abs(noisy_total - n_counted)
+    if n_rows is None and n_counted and change <= UNLABELLED_STDS * total_std:
+        totals = class_totals(blocks, n_counted, stds)
     if public and std_of_class:
         public_counts = public_labels(list(public.values()))
         noisy = class_sums(blocks, stds)
@@ -515,7 +521,7 @@ def class_conditional_model(
             gap_std=gap_std,
             other_sign=_negative_gaps(column),
             outward=_outward_gaps(column),
-            total=(float(totals.sum()), total_std if n_rows is None else 0.0),
+            total=(noisy_total, total_std if n_rows is None else 0.0),
         )
         marginals[name], conditionals[name] = conditional_histogram(
             counts,

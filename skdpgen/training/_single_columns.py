@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,10 @@ FEWEST_CELLS = 4  # that are smoothed
 CACHED_CELLS = 64  # a column with more cells has axes that are not cached
 CACHED_COLUMNS = 64
 PEAK_STDS, PEAK_TIMES = 6.0, 3.0  # a cell this far above the median is not smoothed
+# Of cells without an order: counts above some noise stds stay. A prior of levels, some
+# stds apart, is learnt in steps, as if some more cells were at even levels.
+FEWEST_SPARSE = 8  # cells: fewer say too little about the counts of each other
+LARGE_STDS, LEVEL_STDS, EM_STEPS, EVEN_CELLS = 8.0, 0.25, 100, 3.0
 FAR_BELOW_ZERO = 1e3  # stds; there the truncated mean is std / |ratio| very closely
 FAR_ABOVE_ZERO = 5.0  # stds; there truncation at 0 changes nothing
 
@@ -42,6 +47,39 @@ def project_to_total(counts: Floats, total: float) -> Floats:
     if not len(last):
         return np.full(len(counts), total / len(counts))
     return np.maximum(counts - shift[last[-1]], 0.0)
+
+
+def sparse_histogram(counts: Floats, noise_std: float, total: float) -> Floats:
+    """Denoise one histogram of cells without an order; it sums to ``total``.
+
+    A public list of categories may be far longer than what rows have, or a few
+    categories may hold nearly all rows. So the prior of a cell's count is what the
+    cells themselves show: weights of counts from 0 to some noise stds that maximise the
+    likelihood (nonparametric empirical Bayes, found by EM). Each small count becomes
+    its posterior mean. A larger one surely holds rows and stays.
+
+    Examples
+    --------
+    >>> noise = np.random.default_rng(0).normal(0.0, 5.0, 1000)
+    >>> counts = np.concatenate([[400.0, 600.0], noise])
+    >>> bool((abs(sparse_histogram(counts, 5.0, 1000.0) - counts)[:2] < 2).all())
+    True
+    """
+    is_small = np.isfinite(counts) & (counts < LARGE_STDS * noise_std)
+    estimate = counts.copy()
+    if noise_std and is_small.any():
+        z = np.maximum(counts[is_small] / noise_std, -LARGE_STDS)
+        levels = np.arange(0.0, LARGE_STDS + 1.0, LEVEL_STDS)
+        fits = np.exp(-0.5 * (z[:, None] - levels) ** 2)
+        even = EVEN_CELLS / len(levels)
+        weights = np.full(len(levels), 1.0 / len(levels))
+        for _ in range(EM_STEPS):
+            shares = weights / (fits @ weights)[:, None]  # times `fits`: probabilities
+            found = (fits * shares).sum(axis=0)
+            weights = (found + even) / (len(z) + EVEN_CELLS)
+        means = fits @ (weights * levels) / (fits @ weights)
+        estimate[is_small] = noise_std * means
+    return project_to_total(estimate, total)
 
 
 @on_one_thread
@@ -325,10 +363,10 @@ def conditional_histogram(
     """Denoise one column: its marginal, and its distribution in each class.
 
     The histogram of each class is projected to the simplex, since counts are not
-    negative; that helps rare classes most. The marginal h is the sum of the
-    projections. For ordered cells it is the denoised sum over classes
-    (:func:`denoised_histogram`). The excess f of a class is its projection minus its
-    share of the marginal. It is small, sums to 0 and is smooth along ordered cells. Its
+    negative; that helps rare classes most. The marginal h is the denoised sum over
+    classes (:func:`denoised_histogram` for ordered cells, else
+    :func:`sparse_histogram`). The excess f of a class is its projection minus its share
+    of all projections. It is small, sums to 0 and is smooth along ordered cells. Its
     prior is N(0, t² K) with K = P hᵃ ρ hᵃ Pᵀ. With a = 1/2 this is the covariance of a
     Dirichlet distribution; with a = 1 class shares vary equally in all cells. ρ is the
     identity or decays exponentially in quantiles, and P removes the sum. The noise
@@ -378,12 +416,16 @@ def conditional_histogram(
     projected = np.array([project_to_total(row, n_class) for row, n_class in rows])
     marginal = projected.sum(axis=0) / total
     excess = projected / total - shares[:, None] * marginal
+    pooled = counts.sum(axis=0)
+    if pooled_std is None:
+        pooled_std = noise_std * math.sqrt(len(totals))
     if n_ordered:
-        pooled = counts.sum(axis=0)
-        if pooled_std is None:
-            pooled_std = noise_std * math.sqrt(len(totals))
         marginal = denoised_histogram(pooled, pooled_std, total, n_ordered=n_ordered)
-        marginal /= total
+    elif len(pooled) >= FEWEST_SPARSE:
+        marginal = sparse_histogram(pooled, pooled_std, total)
+    else:
+        marginal = projected.sum(axis=0)
+    marginal = marginal / total
     if noise_std > 0 and len(totals) > 1:
         noise = noise_std / total
         excess = _posterior_mean(excess, marginal, noise, shares, n_ordered, are_bins)
@@ -407,40 +449,101 @@ def _posterior_mean(
     others = math.sqrt(len(shares) - 1) * shares
     noise_stds = (noise * np.hypot(1 - shares, others))[:, None]  # (n_classes, 1)
     scale = np.sqrt(shares * (1 - shares))[:, None] / noise_stds
-    standardised = excess / noise_stds  # in noise stds
-    evidence = [-0.5 * _summed_fit(standardised**2, are_bins)]
+    # A prior moves no cell without rows: it fits all candidates equally well.
+    is_held = marginal > 0
+    standardised = (excess / noise_stds)[:, is_held]  # in noise stds
+    evidence = [-0.5 * _summed_fit((standardised**2).sum(axis=1), are_bins)]
     posterior = [np.zeros_like(standardised)]
-    centre = np.eye(len(marginal)) - marginal[:, None]
+    alike: list[Floats | None] = [None]
+    if n_ordered >= 3:
+        pairs = np.ix_(is_held, is_held)
+        alike = [each[pairs] for each in correlations(marginal, n_ordered)]
     sides = [
         _principal_axes(scale * prior * scale.T)
         for prior in _class_correlations(shares, are_bins)
     ]
-    # The noise is white in units of its std, so in the product of both eigenbases every
-    # coefficient has a prior of its own, and evidence and mean are closed forms.
     for power in POWERS:
-        root = centre * marginal**power
-        for correlation in correlations(marginal, n_ordered):
-            values, vectors = _principal_axes(root @ correlation @ root.T)
+        for correlation in alike:
+            prior: _FreePrior | _SmoothPrior = _FreePrior.of(marginal[is_held], power)
+            if correlation is not None:
+                prior = _SmoothPrior.of(marginal[is_held], power, correlation)
             for strengths, class_axes in sides:
-                rotated = class_axes.T @ standardised @ vectors
+                turned = prior.turned(class_axes.T @ standardised)
                 for strength in STRENGTHS:
-                    signal = strength**2 * strengths[:, None] * values
-                    variance = signal + 1.0
-                    fit = rotated**2 / variance + np.log(variance)
+                    fit, mean = prior.fit(turned, strength**2 * strengths[:, None])
                     evidence.append(-0.5 * _summed_fit(fit, are_bins))
-                    mean = signal / variance * rotated
-                    posterior.append(class_axes @ mean @ vectors.T)
+                    posterior.append(class_axes @ mean)
     logs = np.array(evidence)  # (candidates, n_classes)
     weights = np.exp(logs - logs.max(axis=0))
     weights /= weights.sum(axis=0)
-    mean = np.einsum("gc,gck->ck", weights, np.array(posterior))
+    mean = np.zeros_like(excess)
+    mean[:, is_held] = np.einsum("gc,gck->ck", weights, np.array(posterior))
     return np.asarray(noise_stds * mean)
 
 
+class _SmoothPrior(NamedTuple):
+    """The prior covariance K of ordered cells, in its principal axes.
+
+    The noise is white in units of its std, so in the product of the axes of cells and
+    of classes every coefficient has a prior of its own.
+    """
+
+    values: Floats
+    vectors: Floats
+
+    @classmethod
+    def of(cls, marginal: Floats, power: float, correlation: Floats) -> Self:
+        root = (np.eye(len(marginal)) - marginal[:, None]) * marginal**power
+        return cls(*_principal_axes(root @ correlation @ root.T))
+
+    def turned(self, rows: Floats) -> Floats:
+        """Return the rows, one for each axis of the classes, as ``fit`` needs them."""
+        return rows @ self.vectors
+
+    def fit(self, turned: Floats, strengths: Floats) -> tuple[Floats, Floats]:
+        """Return -2 log evidence and posterior mean of N(0, strength K + 1) rows."""
+        signal = strengths * self.values
+        variance = signal + 1.0
+        fit = (turned**2 / variance + np.log(variance)).sum(axis=1)
+        return fit, (signal / variance * turned) @ self.vectors.T
+
+
+class _FreePrior(NamedTuple):
+    """The prior covariance K of cells without an order: a diagonal and two columns.
+
+    With d = m^2a, K = P diag(d) P^T = diag(d) - m d^T - d m^T + (sum d) m m^T. So the
+    inverse of t K + 1 is that of a diagonal and a matrix of 2 x 2 (Woodbury). A list of
+    thousands of categories takes no longer than it is long.
+    """
+
+    marginal: Floats
+    diagonal: Floats
+
+    @classmethod
+    def of(cls, marginal: Floats, power: float) -> Self:
+        return cls(marginal, marginal ** (2 * power))
+
+    def turned(self, rows: Floats) -> Floats:
+        """Return the rows: they need no axes."""
+        return rows
+
+    def fit(self, turned: Floats, strengths: Floats) -> tuple[Floats, Floats]:
+        """Return -2 log evidence and posterior mean of N(0, strength K + 1) rows."""
+        columns = np.stack([self.marginal, self.diagonal])
+        middle = np.array([[self.diagonal.sum(), -1.0], [-1.0, 0.0]])
+        inverse = 1.0 / (1.0 + strengths * self.diagonal)  # (n_classes, n_cells)
+        inner = np.einsum("ik,ck,jk->cij", columns, inverse, columns)
+        inner = np.eye(2) + strengths[:, :, None] * (middle @ inner)
+        scaled = inverse * turned
+        outer = np.linalg.solve(inner, (middle @ columns @ scaled.T).T[:, :, None])
+        residual = scaled - strengths * inverse * (outer[:, :, 0] @ columns)
+        fit = (turned * residual).sum(axis=1) - np.log(inverse).sum(axis=1)
+        return fit + np.linalg.slogdet(inner)[1], turned - residual
+
+
 def _summed_fit(fit: Floats, are_bins: bool) -> Floats:
-    """Sum over cells, and also over classes if these have a joint prior."""
-    sums = fit.sum(axis=1)
-    return np.full(len(sums), sums.sum()) if are_bins else sums
+    """Sum over classes if these have a joint prior."""
+    return np.full(len(fit), fit.sum()) if are_bins else fit
 
 
 def _class_correlations(shares: Floats, are_bins: bool) -> list[Floats]:

@@ -10,7 +10,7 @@ from skdpgen import (
     DPPairwiseSynthesizer,
 )
 from skdpgen.metrics import total_variation
-from skdpgen.tables import Numeric, Schema
+from skdpgen.tables import Categorical, Numeric, Schema
 from tests._seeded import same_noise
 
 
@@ -99,3 +99,15 @@ def test_bounds_far_wider_than_the_values_do_little_harm(center, bounds, n_descr
         schema = Schema(dict.fromkeys(X.columns[:n_described], Numeric(*bounds)))
         synth = DPIndependentSynthesizer(schema=schema, random_state=0).fit(X)
     assert total_variation(X, synth.sample(5000, random_state=0)) < 0.25
+
+
+@pytest.mark.parametrize("method", [DPIndependentSynthesizer, DPPairwiseSynthesizer])
+def test_a_list_far_longer_than_the_categories_of_the_rows_does_little_harm(method):
+    rng = np.random.default_rng(0)
+    shares = 1 / np.arange(1, 11)
+    drawn = rng.choice(10, (20_000, 4), p=shares / shares.sum())
+    X = pd.DataFrame(drawn, columns=list("abcd")).map("v{:04d}".format)
+    listed = Categorical([f"v{i:04d}" for i in range(2000)])
+    with same_noise(1):
+        synth = method(schema=dict.fromkeys(X, listed), random_state=0).fit(X)
+    assert total_variation(X, synth.sample(20_000, random_state=0)) < 0.02

@@ -8,7 +8,12 @@ import pandas as pd
 import pytest
 import torch
 
-from skdpgen import DPHPSynthesizer, DPMERFSynthesizer, DPNTKSynthesizer
+from skdpgen import (
+    DPHPSynthesizer,
+    DPKernelSynthesizer,
+    DPMERFSynthesizer,
+    DPNTKSynthesizer,
+)
 from skdpgen.features import ModuleNTKFeatures, _fourier
 from skdpgen.networks import CellsHead
 from skdpgen.privacy import (
@@ -25,7 +30,13 @@ from skdpgen.synthesizers.embedding import _feature_map, _row_kernel
 from skdpgen.synthesizers.embedding._feature_map import Mapper
 from skdpgen.synthesizers.embedding._row_kernel import RowKernel, draw_point
 from skdpgen.synthesizers.models._table_model import _target_tensors
-from skdpgen.tables import CategoryCells, EncodedBatch, NumberCells, Rows
+from skdpgen.tables import (
+    Categorical,
+    CategoryCells,
+    EncodedBatch,
+    NumberCells,
+    Rows,
+)
 from tests._covering import parametrize_pairs
 
 CPU = torch.device("cpu")
@@ -513,3 +524,12 @@ def test_points_are_those_of_each_column_and_zeros_where_there_is_no_cell(monkey
                 expected[row, end - width : end] = at[code]
     np.testing.assert_array_equal(kernel.inputs(codes), expected)
     assert kernel.inputs(codes[:0]).shape == (0, sum(widths))
+
+
+@pytest.mark.parametrize("method", [DPMERFSynthesizer, DPKernelSynthesizer])
+def test_a_column_of_very_many_categories_is_refused_by_name(method):
+    X = pd.DataFrame({"number": np.arange(200.0), "place": ["p1", "p2"] * 100})
+    places = Categorical([f"p{i}" for i in range(10_001)])
+    synth = method(schema={"place": places}, classes=None)
+    with pytest.raises(ValueError, match=r"Got 10,00[12] for column 'place'"):
+        synth.fit(X)

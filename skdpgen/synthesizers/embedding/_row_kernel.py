@@ -52,6 +52,22 @@ from skdpgen.utils import (
     saved,
 )
 
+MOST_CATEGORIES = 10_000  # of a column whose categories are points
+
+
+def _check_sizes(cells: Mapping[Any, Cells], embedded: Iterable[int]) -> None:
+    """Refuse columns whose points would not fit in memory."""
+    for j in embedded:
+        name, column = list(cells.items())[j]
+        if not column.is_ordered and column.n_cells > MOST_CATEGORIES:
+            raise ValueError(
+                f"A column must have at most {MOST_CATEGORIES:,} categories where rows "
+                f"are points, since every category is a dimension. Got "
+                f"{column.n_cells:,} for column {name!r}. Use DPPairwiseSynthesizer or "
+                f"DPIndependentSynthesizer, or join rare categories in the schema."
+            )
+
+
 # ----------------------------------------------------------------------------
 # The mean embedding of a generator's rows, in the blocks of a release.
 
@@ -245,6 +261,7 @@ class RowKernel:
         embedded = tuple(j for j in indices if ordered[j] or not is_split)
         counted = tuple(j for j in indices if not ordered[j] or not is_split)
         counted = () if layout == "whole" else counted
+        _check_sizes(cells, embedded)
         points = tuple(cell_points(columns[j]) for j in embedded)
         phi = None
         if embedded:

@@ -36,7 +36,7 @@ from skdpgen.utils import (
 
 Floats = NDArray[np.float64]
 MARGINALS_FIRST, MARGINALS_LAST = 0.05, 2.0  # weights of columns against features
-ROWS_AT_ONCE = 16_384
+ROWS_AT_ONCE, CELLS_AT_ONCE = 16_384, 2**25  # of drawn rows, and of all their cells
 ERROR_PART = 0.25  # of the targets' error; below, training is not worthwhile
 LEAST_PROBABILITY = 1e-6  # of a cell, even if it is empty in the release
 
@@ -64,12 +64,14 @@ class TableModel:
         public = torch_generator(rng)
         n_latent = self.generator.shape.n_latent
         device = self.generator.start.device
+        n_cells = sum(column.n_cells for column in columns)
+        at_once = max(min(CELLS_AT_ONCE // n_cells, ROWS_AT_ONCE), 1)
         for label in np.unique(labels):
             rows = rng.permutation(np.flatnonzero(labels == label))
             latent_places = sobol(len(rows), n_latent, public)
             places = strata(len(rows), len(heads), public)
-            for first in range(0, len(rows), ROWS_AT_ONCE):
-                batch = slice(first, first + ROWS_AT_ONCE)
+            for first in range(0, len(rows), at_once):
+                batch = slice(first, first + at_once)
                 latents = normal(latent_places[batch]).to(device)
                 label_codes = torch.full((len(latents),), int(label), device=device)
                 with torch.no_grad():
