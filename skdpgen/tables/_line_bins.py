@@ -393,13 +393,14 @@ def _occupied_cells(line: Line, rows: Floats) -> Flags:
     is_positive = float(line.counts[line.is_open & (line.edges[:-1] >= 0)].sum()) >= (
         HALF_OF_OPEN * float(line.counts[line.is_open].sum())
     )
-    for group in np.unique(groups[line.is_open]):
-        start, stop = np.flatnonzero(groups == group)[[0, -1]] + [0, 1]
-        noise = line.noise(int(start), int(stop))
-        is_usual = (line.edges[start] >= 0) == is_positive
+    for _, cells in spans_of(groups):
+        if not line.is_open[cells].any():
+            continue
+        noise = line.noise(cells.start, cells.stop)
+        is_usual = (line.edges[cells.start] >= 0) == is_positive
         evidence = OCTAVE_STDS if is_usual else OTHER_SIGN_STDS
-        if float(line.counts[start:stop].sum()) > max(evidence * noise, 0.5):
-            octaves.append(slice(int(start), int(stop)))
+        if float(line.counts[cells].sum()) > max(evidence * noise, 0.5):
+            octaves.append(cells)
     for _, family in spans_of(line.families):
         if line.is_open[family.start]:
             total = float(line.counts[family].sum())
