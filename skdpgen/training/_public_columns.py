@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from skdpgen.privacy import Release
 from skdpgen.training._single_columns import (
+    FEWEST_SPARSE,
     LENGTH_SCALES,
     POWERS,
     class_sums,
@@ -17,6 +18,7 @@ from skdpgen.training._single_columns import (
     conditional_histogram,
     correlations,
     project_to_total,
+    sparse_histogram,
     without_empty_cells,
 )
 from skdpgen.training._trust import candidates, pooled_weights, prior_of
@@ -33,6 +35,7 @@ STRENGTHS = (0.0, 0.03, 0.1, 0.3, 0.9)
 WIDE_STRENGTHS = (0.3, 1.0, 3.0, 9.0)
 CELL_PSEUDO_COUNT = 0.5  # in public rows
 EVEN_PART = 0.1  # of a cell's prior scale: it does not depend on public rows
+EMPTY_CLASS_STDS = 0.5  # a class of so few rows is not seen
 UNLABELLED_STDS = 2.0  # by which noise may hide that rows have no class: then all have
 MANY_CATEGORIES = 256  # above, covariances between cells are ignored
 RAKING_ROUNDS, RAKING_TOLERANCE = 30, 1e-6
@@ -473,7 +476,8 @@ def class_conditional_model(
         Rows in the earlier counts. If the noise may hide that some of them have no
         class, all count: the sum over a long list of categories is hardly known.
     are_bins : bool, default=False
-        Whether classes are bins of a number, in order.
+        Whether classes are bins of a number, in order. Other classes may be a long
+        list: those that show no rows have a total of 0, and their noise is left out.
     public : mapping of name to ndarray or None
         Counts of public rows, (n_classes, n_cells) or (1, n_cells), for the prior.
     """
@@ -486,6 +490,12 @@ def class_conditional_model(
     change = abs(noisy_total - n_counted)
     if n_rows is None and n_counted and change <= UNLABELLED_STDS * total_std:
         totals = class_totals(blocks, n_counted, stds)
+    if not are_bins and len(totals) >= FEWEST_SPARSE and std_of_class:
+        totals = sparse_histogram(
+            class_sums(blocks, stds), std_of_class, float(totals.sum())
+        )
+        is_empty = totals < EMPTY_CLASS_STDS * std_of_class
+        totals = np.where(is_empty & ~is_empty.all(), 0.0, totals)
     if public and std_of_class:
         public_counts = public_labels(list(public.values()))
         noisy = class_sums(blocks, stds)

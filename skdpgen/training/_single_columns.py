@@ -411,14 +411,27 @@ def conditional_histogram(
     [[1.0, 0.0], [0.1, 0.9]]
     """
     total = float(totals.sum())
+    if pooled_std is None:
+        pooled_std = noise_std * math.sqrt(len(totals))
+    is_held = totals > 0
+    held_std = noise_std * math.sqrt(is_held.sum())
+    if held_std < pooled_std and not is_held.all():  # a class without rows has noise
+        marginal, of_held = conditional_histogram(
+            counts[is_held],
+            noise_std,
+            totals[is_held],
+            n_ordered=n_ordered,
+            are_bins=are_bins,
+        )
+        conditional = np.tile(marginal, (len(totals), 1))
+        conditional[is_held] = of_held
+        return marginal, conditional
     shares = totals / total
     rows = zip(counts, totals, strict=True)
     projected = np.array([project_to_total(row, n_class) for row, n_class in rows])
     marginal = projected.sum(axis=0) / total
     excess = projected / total - shares[:, None] * marginal
     pooled = counts.sum(axis=0)
-    if pooled_std is None:
-        pooled_std = noise_std * math.sqrt(len(totals))
     if n_ordered:
         marginal = denoised_histogram(pooled, pooled_std, total, n_ordered=n_ordered)
     elif len(pooled) >= FEWEST_SPARSE:

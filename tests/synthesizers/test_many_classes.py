@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skdpgen import DPPairwiseSynthesizer
+from skdpgen import DPIndependentSynthesizer, DPPairwiseSynthesizer
+from skdpgen.metrics import total_variation
 from skdpgen.synthesizers.pairwise import _measuring
 from skdpgen.synthesizers.pairwise._pair_model import parts_of_target
 from skdpgen.synthesizers.pairwise._parities import ParityRelease
@@ -127,3 +128,21 @@ def test_what_no_pair_explains_is_lacking_still():
         (0, 1),
         (0, 1, 2),
     }
+
+
+@pytest.mark.parametrize("method", [DPIndependentSynthesizer, DPPairwiseSynthesizer])
+def test_classes_that_no_row_has_do_no_harm(method):
+    """Each of 97 empty classes had the noise of a histogram of every column."""
+    rng = np.random.default_rng(0)
+    y = pd.Series(rng.choice(["a", "b", "c"], 20_000, p=[0.6, 0.3, 0.1]), name="y")
+    place = y.map({"a": 0.0, "b": 1.0, "c": 2.0})
+    X = pd.DataFrame({f"x{j}": rng.normal(place * j, 1) for j in range(4)})
+    distances = []
+    for more in (0, 97):
+        classes = ["a", "b", "c", *(f"none {i}" for i in range(more))]
+        with same_noise(0):
+            synth = method(classes=classes, random_state=0).fit(X, y)
+        drawn = synth.sample(20_000, random_state=0)
+        distances.append(total_variation((X, y), drawn))
+        assert drawn[1].isin(["a", "b", "c"]).mean() > 0.98
+    assert distances[1] < distances[0] + 0.01
