@@ -491,11 +491,11 @@ def class_conditional_model(
     if n_rows is None and n_counted and change <= UNLABELLED_STDS * total_std:
         totals = class_totals(blocks, n_counted, stds)
     if not are_bins and len(totals) >= FEWEST_SPARSE and std_of_class:
-        totals = sparse_histogram(
-            class_sums(blocks, stds), std_of_class, float(totals.sum())
-        )
+        total = float(totals.sum())
+        totals = sparse_histogram(class_sums(blocks, stds), std_of_class, total)
         is_empty = totals < EMPTY_CLASS_STDS * std_of_class
-        totals = np.where(is_empty & ~is_empty.all(), 0.0, totals)
+        if not is_empty.all():
+            totals = project_to_total(np.where(is_empty, -np.inf, totals), total)
     if public and std_of_class:
         public_counts = public_labels(list(public.values()))
         noisy = class_sums(blocks, stds)

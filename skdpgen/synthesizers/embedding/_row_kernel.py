@@ -57,8 +57,8 @@ MOST_CATEGORIES = 10_000  # of a column whose categories are points
 
 def _check_sizes(cells: Mapping[Any, Cells], embedded: Iterable[int]) -> None:
     """Refuse columns whose points would not fit in memory."""
-    for j in embedded:
-        name, column = list(cells.items())[j]
+    columns = list(cells.items())
+    for name, column in (columns[j] for j in embedded):
         if not column.is_ordered and column.n_cells > MOST_CATEGORIES:
             raise ValueError(
                 f"A column must have at most {MOST_CATEGORIES:,} categories where rows "

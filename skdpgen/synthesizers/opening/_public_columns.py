@@ -258,7 +258,7 @@ def accepted_columns(
 
     ``grids`` are cells of :class:`Outside`, by column. Released is how many rows of
     each column have a value that public rows do not have. Also returns whether noise
-    hides so many rows that nothing would be contradicted; that is public.
+    hides all rows that could contradict a column; that is public.
 
     *Why it is private.* Cells are computed from public rows. A private row is in one of
     two cells of each of d columns: its vector is not negative and has norm
