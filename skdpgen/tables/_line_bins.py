@@ -25,26 +25,27 @@ from skdpgen.tables._layout import Kind, times_at
 from skdpgen.tables._line import (
     END_OF_TIME,
     FIRST_TIME,
-    GAP_PARTS,
     REOPENED_STDS,
     SURE_STDS,
     WIDENING_STDS,
-    WINDOW,
     Flags,
     Line,
     cut,
-    last_of_likeliest,
     octave_edges,
     on_lattice_edges,
     spans_of,
 )
-from skdpgen.tables._values import Floats
+from skdpgen.tables._values import Codes, Floats
 
 # How rows are shared among the cells of a family. Thresholds are in noise stds.
 DIFFERENT_STDS = 2.0  # of two halves from the expected shares
 EVEN_PART = 0.05  # of the rows: expected everywhere, despite public rows
 SPIKE_STDS = 4.5  # above the median: such a part keeps its own count
 LONE_VALUE_RATIO = 4.0  # to both neighbours: such a part holds one frequent value
+
+BELL_END = 2.0  # of these stds above its middle, a bell holds hardly any rows
+CHANCE_OF_END = 0.1  # that the rows of a gap end before that cell
+BELL_STDS = (0.5, 1.0, 2.0, 3.0, 4.0, 6.0)  # of the rows of a gap, in its cells
 
 # Which cells are inside the range.
 OCTAVES_PER_E = 5.0  # from one; further, a size of numbers is less likely by e
@@ -106,8 +107,11 @@ def _shared_rows(line: Line, expected: Floats | None, totals: Floats | None) -> 
         remaining = total - float(shares.sum())
         tree = None
         if is_shared.any() and remaining > 0:
-            prior = np.ones(int(is_shared.sum()))  # octaves of a gap are equally likely
-            if line.is_open[start]:
+            places_shared = np.arange(start, stop)[is_shared]
+            if not line.is_open[start]:
+                usual = _usual(line, places_shared)
+                prior = _one_peak(counts[is_shared], std, usual, remaining)
+            else:
                 widths = np.diff(line.edges[start : stop + 1])[is_shared]
                 prior = widths / widths.sum() + 1.0 / len(widths)
             public_counts = None if expected is None else expected[cells][is_shared]
@@ -116,7 +120,7 @@ def _shared_rows(line: Line, expected: Floats | None, totals: Floats | None) -> 
                     public_counts / public_counts.sum()
                     + EVEN_PART * prior / prior.sum()
                 )
-            is_gradual = public_counts is not None
+            is_gradual = public_counts is not None or not line.is_open[start]
             tree = Tree(counts[is_shared], std, prior, remaining, is_gradual)
             trees.append(tree)
         places.append((cells, total, shares, None if tree is None else is_shared))
@@ -127,6 +131,48 @@ def _shared_rows(line: Line, expected: Floats | None, totals: Floats | None) -> 
         if shares.sum() > 0:
             estimate[cells] = shares * (total / shares.sum())
     return estimate
+
+
+def _one_peak(counts: Floats, noise_std: float, usual: Floats, rows: float) -> Floats:
+    """Return the expected share of each cell of a gap, if its rows have one peak.
+
+    The cells of a gap are parts of octaves, and noise hides the rows of each. So these
+    are taken to be in the shape of a bell, whose place and width are unknown. The
+    result is the mean over places and widths.
+    """
+    if not noise_std:
+        return np.maximum(counts, 0.0) + EVEN_PART * usual / usual.sum()
+    chances = _chances_of_bells(counts, noise_std, usual, rows)
+    everywhere = np.ones(len(counts))
+    bells = zip(BELL_STDS, chances, strict=True)
+    spread = [_spread(p / _spread(everywhere, width), width) for width, p in bells]
+    return np.asarray(np.sum(spread, axis=0))
+
+
+def _chances_of_bells(
+    counts: Floats, noise_std: float, usual: Floats, rows: float
+) -> Floats:
+    """Return the probability of each width and place, by RELEASED counts.
+
+    It is in proportion to how likely they make the counts, and to how ``usual`` numbers
+    of that size are.
+    """
+    evidence, everywhere = [], np.ones(len(counts))
+    for width in BELL_STDS:
+        sums = _spread(everywhere, width)
+        seen = _spread(counts, width) / sums
+        squares = _spread(everywhere, width / math.sqrt(2.0)) / sums**2
+        fit = (rows * seen - 0.5 * rows**2 * squares) / noise_std**2
+        evidence.append(fit + np.log(usual))
+    chances = np.exp(np.array(evidence) - np.max(evidence))
+    return np.asarray(chances / chances.sum())
+
+
+def _spread(values: Floats, width: float) -> Floats:
+    """Return values, each of which is spread over its neighbours in a bell."""
+    reach = min(math.ceil(5.0 * width), len(values) - 1)
+    bell = np.exp(-0.5 * (np.arange(-reach, reach + 1) / width) ** 2)
+    return np.convolve(values, bell)[reach : reach + len(values)]
 
 
 def _median(values: Floats) -> float:
@@ -435,11 +481,16 @@ def _likeliest_cell(line: Line, z: Floats) -> int:
     inside = inside[line.counts[inside] > 0]
     if not len(inside):
         return zero
-    ends = np.abs([line.edges[inside], line.edges[inside + 1]])
-    octaves = np.abs(np.log2(np.maximum(ends.max(axis=0), 1e-300)))
-    usual = np.zeros(len(inside)) if line.is_time else -octaves / OCTAVES_PER_E
-    usual[inside == zero] = 0.0
+    usual = np.log(_usual(line, inside))
     return int(inside[(z[inside] ** 2 / 2 + usual).argmax()])
+
+
+def _usual(line: Line, cells: Codes) -> Floats:
+    """Return how usual numbers of the sizes of some cells are. Times are all usual."""
+    ends = np.abs([line.edges[cells], line.edges[cells + 1]])
+    octaves = np.abs(np.log2(np.clip(ends.max(axis=0), 1e-300, 1e300)))
+    octaves[(line.edges[cells] <= 0) & (line.edges[cells + 1] > 0)] = 0.0
+    return np.asarray(np.exp(-octaves / (math.inf if line.is_time else OCTAVES_PER_E)))
 
 
 def _mirrored(line: Line) -> Line:
@@ -458,7 +509,8 @@ def _range_end(line: Line, first: int, last: int) -> int:
     """Return the upper end of the range after stretches above it are added.
 
     A stretch has 1, 2, 4, ... cells, or extends to the end of a group of cells. The sum
-    of a group has less noise than its cells.
+    of a group has less noise than its cells. A gap that surely holds rows is added up
+    to where nearly all of them are.
     """
     n, edges = line.n_cells - 1, line.edges  # the last cell has no end
     span = float(edges[last] - edges[first])
@@ -468,13 +520,20 @@ def _range_end(line: Line, first: int, last: int) -> int:
         starts = (np.flatnonzero(np.diff(line.sums[-1][0])) + 1).tolist()
     for groups, _, _ in line.sums:
         ends |= set((np.flatnonzero(np.diff(groups)) + 1).tolist())
+    gaps = _sure_gaps(line)
     has_grown = True
     while has_grown and last < n:
         has_grown = False
-        lengths = [last + 2**k for k in range(12) if last + 2**k < n]
-        groups_end = [end for end in sorted(ends) if end > last][:24]
-        after = min((start for start in starts if start >= last), default=n)
+        inside = [gap.stop for gap in gaps if gap.start <= last < gap.stop]
+        ahead = [gap for gap in gaps if gap.start >= last]
+        begin = inside[0] if inside else last  # a gap ends where its rows do
+        limit = ahead[0].start if ahead else n
+        lengths = [begin + 2**k for k in range(12) if begin + 2**k < n]
+        groups_end = [end for end in sorted(ends) if end > begin][:24]
+        after = min((start for start in starts if start >= begin), default=n)
         for stop in sorted({*lengths, *groups_end}):
+            if stop > limit:
+                break
             growth = float(edges[stop] - edges[last]) / max(span, 1e-300)
             threshold = next(
                 (s for width, s in GROWTH_EVIDENCE.items() if growth <= width),
@@ -484,54 +543,57 @@ def _range_end(line: Line, first: int, last: int) -> int:
                 threshold = (
                     SURE_STDS if edges[first] < -zero else threshold
                 )  # another sign
-            if _exceeds_noise(line, last, stop, threshold) or (
+            if _exceeds_noise(line, begin, stop, threshold) or (
                 after < stop and _exceeds_noise(line, after, stop, threshold)
             ):
                 last, has_grown = stop, True
                 break
-        if not has_grown and last < n:
-            stop = _end_in_gap(line, last)
-            last, has_grown = max(stop, last), stop > last
+        if not has_grown and ahead:
+            last, has_grown = _end_in_gap(line, ahead[0]), True
         span = float(edges[last] - edges[first])
     return last
+
+
+def _sure_gaps(line: Line) -> list[slice]:
+    """Return the cells of each gap that surely holds rows, but not in which cells.
+
+    The gap was counted as one cell, so its sum has little noise, but its parts have
+    much.
+    """
+    gaps = []
+    if line.sums:
+        groups, variances, sums = line.sums[-1]
+        for _, cells in spans_of(groups):
+            start, stop = max(cells.start, 1), min(cells.stop, line.n_cells - 1)
+            std = math.sqrt(float(variances[start]))
+            is_sure = float(sums[start]) > max(WIDENING_STDS * std, 0.5)
+            if stop - start > 1 and not line.is_open[start] and is_sure:
+                gaps.append(slice(start, stop))
+    return gaps
+
+
+def _end_in_gap(line: Line, gap: slice) -> int:
+    """Return the cell of a gap from which on it holds hardly any rows.
+
+    If the counts do not show where its rows are, the range should not grow far: rows
+    beyond it are still counted by the main release.
+    """
+    counts, places = line.counts[gap], np.arange(gap.stop - gap.start)
+    std = _median(np.sqrt(line.variances[gap]))
+    if not std:
+        return gap.start + int(places[counts > 0].max(initial=0)) + 1
+    usual = _usual(line, np.arange(gap.start, gap.stop))
+    chances = _chances_of_bells(counts, std, usual, max(float(counts.sum()), 0.0))
+    ends = np.ceil(places + BELL_END * np.array(BELL_STDS)[:, None]).astype(np.int64)
+    ends = np.minimum(ends, len(counts) - 1)
+    before = np.cumsum(np.bincount(ends.ravel(), chances.ravel()))
+    return gap.start + int(np.searchsorted(before, CHANCE_OF_END)) + 1
 
 
 def _exceeds_noise(line: Line, start: int, stop: int, stds: float) -> bool:
     """Return whether the sum of a stretch exceeds ``stds`` of its noise."""
     rows = float(line.counts[start:stop].sum())
     return rows > max(stds * line.noise(start, stop), 0.5)
-
-
-def _end_in_gap(line: Line, start: int) -> int:
-    """Return the end of a range that must extend into a gap with rows.
-
-    The gap was counted as one cell, so its sum has little noise, but its octaves have
-    much. The range grows to the end of their likeliest run.
-    """
-    if not line.sums:
-        return start
-    groups, variances, sums = line.sums[-1]
-    first = start
-    while first < line.n_cells - 1:
-        cells = np.flatnonzero(groups == groups[first])
-        total, std = float(sums[first]), math.sqrt(float(variances[first]))
-        is_gap = cells[0] == first and not line.is_open[first]
-        if is_gap and total > WIDENING_STDS * std:
-            cells = cells[np.isfinite(line.edges[cells + 1])]
-            if not len(cells):
-                return start
-            z = line.counts[cells] / np.sqrt(np.maximum(line.variances[cells], 1e-9))
-            cell_of_one = (
-                int(np.searchsorted(line.edges[cells], 1.0)) if not line.is_time else 0
-            )
-            last = (
-                last_of_likeliest(z, GAP_PARTS * WINDOW, cell_of_one)
-                if len(cells)
-                else None
-            )
-            return start if last is None else int(cells[last]) + 1
-        first = int(cells[-1]) + 1
-    return start
 
 
 def _support(is_empty: Flags) -> tuple[int, int]:

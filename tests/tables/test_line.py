@@ -664,6 +664,26 @@ def test_a_column_is_not_settled_while_rows_lie_in_no_open_octave():
     assert is_settled(line_of_octaves(*asked, 1_000.0, 1_000.0, 100.0))
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("mean", [20, 900, 40_000])
+def test_amounts_beside_many_zeros_keep_their_size(mean, sign):
+    """No octave of 450 amounts exceeds the noise alone; all of them surely do."""
+    off, ends, held = [], [], []
+    for seed in range(20):
+        amounts = sign * np.ceil(np.random.default_rng(seed).exponential(mean, 450))
+        values = np.concatenate([np.zeros(1050), amounts])
+        found = discover(values, INTEGER, noise=(36.0, 36.0, 36.0), seed=seed)
+        true = counted(found.last.grid, values)[:-1]
+        off.append(np.abs(found.rows - true).sum() / 2 / len(values))
+        edges = found.cells.edges
+        largest = max(-edges[found.full[0]], edges[found.full[-1] + 1])
+        ends.append(largest / np.abs(amounts).max())
+        held.append(found.held(values))
+    assert np.mean(off) < 0.12  # .23 if all octaves were as likely, with one of 1e9
+    assert max(ends) < 4
+    assert np.mean(held) > 0.9
+
+
 def with_rows_beyond(n_rows, *, first=64.0, last=128.0, sign=1.0):
     """Return a line whose range is clear, and what noise says of the gap beside it."""
     octaves = octave_edges(INTEGER)
