@@ -60,7 +60,7 @@ STDS_PER_OCTAVE = 0.05  # more evidence further from 1, which is less common
 
 # How cells are divided: parts of an octave, of a part, and of a gap's octave.
 OCTAVE_PARTS, FINE_PARTS, GAP_PARTS = 16, 1024, 2
-SPLIT_STDS, REOPENED_STDS = 3.0, 3.0  # that divide a cell, and a gap
+SPLIT_STDS, REOPENED_STDS = 3.0, 2.5  # that divide a cell, and a gap
 FINEST_WIDTH = 2.0**-40  # relative, of cells that are not divided
 FEWEST_UNIFORM, UNIFORM_CELLS = 8, 128  # of equal width between public bounds
 OCTAVE_STEP, COARSEST_OCTAVE = 0.5, 2.0  # between public bounds
@@ -620,7 +620,7 @@ def worth_dividing(line: Line, noise_std: float) -> Flags:
     """
     stds = np.sqrt(line.variances)
     is_full = line.counts > SPLIT_STDS * np.maximum(noise_std, 0.8 * stds)
-    is_gap = ~line.is_open & (line.counts > REOPENED_STDS * stds) & is_full
+    is_gap = ~line.is_open & (line.counts > REOPENED_STDS * np.maximum(noise_std, stds))
     is_worth = (line.is_open & is_full) | is_gap
     return np.asarray(is_worth & ~line.is_single())
 

@@ -44,7 +44,10 @@ SPIKE_STDS = 4.5  # above the median: such a part keeps its own count
 LONE_VALUE_RATIO = 4.0  # to both neighbours: such a part holds one frequent value
 
 BELL_END = 2.0  # of these stds above its middle, a bell holds hardly any rows
-CHANCE_OF_END = 0.1  # that the rows of a gap end before that cell
+# Chances that the rows of a gap end by some cell: there the range ends, and the cells
+# beyond it. Rows that lie further are drawn too near, rows that are drawn too far do
+# more harm.
+EARLY_END, LIKELY_END = 0.1, 0.5
 BELL_STDS = (0.5, 1.0, 2.0, 3.0, 4.0, 6.0)  # of the rows of a gap, in its cells
 
 # Which cells are inside the range.
@@ -319,9 +322,9 @@ def bins_of(
     cells = np.array(edges)
     if has_gaps:
         below, above = _outer_ends(line, cells)
-        upper_ends = _outer_cells(line, last, above, later_noise)
+        upper_ends = _outer_cells(line, rows, last, above, later_noise)
         mirrored_ends = _outer_cells(
-            _mirrored(line), line.n_cells - first, -below, later_noise
+            _mirrored(line), rows[::-1], line.n_cells - first, -below, later_noise
         )
         lower_ends = [-edge for edge in reversed(mirrored_ends)]
         n_below, n_inside = len(lower_ends), len(cells) - 1
@@ -520,7 +523,7 @@ def _range_end(line: Line, first: int, last: int) -> int:
         starts = (np.flatnonzero(np.diff(line.sums[-1][0])) + 1).tolist()
     for groups, _, _ in line.sums:
         ends |= set((np.flatnonzero(np.diff(groups)) + 1).tolist())
-    gaps = _sure_gaps(line)
+    gaps = [gap for gap in _divided_gaps(line) if _is_sure(line, gap)]
     has_grown = True
     while has_grown and last < n:
         has_grown = False
@@ -549,34 +552,36 @@ def _range_end(line: Line, first: int, last: int) -> int:
                 last, has_grown = stop, True
                 break
         if not has_grown and ahead:
-            last, has_grown = _end_in_gap(line, ahead[0]), True
+            last, has_grown = _end_in_gap(line, ahead[0], EARLY_END), True
         span = float(edges[last] - edges[first])
     return last
 
 
-def _sure_gaps(line: Line) -> list[slice]:
-    """Return the cells of each gap that surely holds rows, but not in which cells.
-
-    The gap was counted as one cell, so its sum has little noise, but its parts have
-    much.
-    """
+def _divided_gaps(line: Line) -> list[slice]:
+    """Return the finite cells of each gap whose count exceeded the noise."""
     gaps = []
     if line.sums:
-        groups, variances, sums = line.sums[-1]
-        for _, cells in spans_of(groups):
+        for _, cells in spans_of(line.sums[-1][0]):
             start, stop = max(cells.start, 1), min(cells.stop, line.n_cells - 1)
-            std = math.sqrt(float(variances[start]))
-            is_sure = float(sums[start]) > max(WIDENING_STDS * std, 0.5)
-            if stop - start > 1 and not line.is_open[start] and is_sure:
+            if stop - start > 1 and not line.is_open[start]:
                 gaps.append(slice(start, stop))
     return gaps
 
 
-def _end_in_gap(line: Line, gap: slice) -> int:
-    """Return the cell of a gap from which on it holds hardly any rows.
+def _is_sure(line: Line, gap: slice) -> bool:
+    """Return whether a gap surely holds rows, if not in which of its cells.
 
-    If the counts do not show where its rows are, the range should not grow far: rows
-    beyond it are still counted by the main release.
+    It was counted as one cell, so its sum has little noise, but its parts have much.
+    """
+    _, variances, sums = line.sums[-1]
+    std = math.sqrt(float(variances[gap.start]))
+    return float(sums[gap.start]) > max(WIDENING_STDS * std, 0.5)
+
+
+def _end_in_gap(line: Line, gap: slice, chance: float) -> int:
+    """Return the cell from which on a gap holds hardly any rows, with a ``chance``.
+
+    The larger it is, the farther the cell, if counts do not show where its rows are.
     """
     counts, places = line.counts[gap], np.arange(gap.stop - gap.start)
     std = _median(np.sqrt(line.variances[gap]))
@@ -587,7 +592,7 @@ def _end_in_gap(line: Line, gap: slice) -> int:
     ends = np.ceil(places + BELL_END * np.array(BELL_STDS)[:, None]).astype(np.int64)
     ends = np.minimum(ends, len(counts) - 1)
     before = np.cumsum(np.bincount(ends.ravel(), chances.ravel()))
-    return gap.start + int(np.searchsorted(before, CHANCE_OF_END)) + 1
+    return gap.start + int(np.searchsorted(before, chance)) + 1
 
 
 def _exceeds_noise(line: Line, start: int, stop: int, stds: float) -> bool:
@@ -625,31 +630,52 @@ def _outer_ends(line: Line, cells: Floats) -> tuple[float, float]:
 
 
 def _outer_cells(
-    line: Line, last: int, above: float, later_noise: float
+    line: Line, rows: Floats, last: int, above: float, later_noise: float
 ) -> list[float]:
     """Return the upper ends of the cells above the range: one, or several of octaves.
 
-    There are as many cells as their rows can exceed the noise in together. The range
-    keeps its sign.
+    There are as many cells as their rows can exceed the noise in together. They are
+    where ``rows`` are, if a gap there was divided. The range keeps its sign.
     """
     starts = last, int(np.searchsorted(line.edges[:-1], above))
     most_rows = max(
         float(line.counts[k:].sum()) + line.noise(k, line.n_cells) for k in starts
     )
     n_cells = min(_most_cells(most_rows, later_noise), len(OUTWARD_OCTAVES))
-    if n_cells < 2:
-        return [above]
-    octaves = octave_edges(Kind.DATETIME if line.is_time else Kind.FLOAT)
-    octaves = np.unique(on_lattice_edges(octaves, line.step))
     zero, highest = 0.5 * line.step if line.step else 0.0, FURTHEST_NUMBER
     if float(line.edges[last]) <= -zero:
         highest = zero
+    if n_cells < 2:
+        return [above]
+    likely = _ends_by_rows(line, rows, last, n_cells - 1)
+    if likely:
+        return [above, *(end for end in likely if above < end < highest)]
+    octaves = octave_edges(Kind.DATETIME if line.is_time else Kind.FLOAT)
+    octaves = np.unique(on_lattice_edges(octaves, line.step))
     ends = octaves[(octaves > above) & (octaves < highest)]
     places = np.cumsum(OUTWARD_OCTAVES)[: n_cells - 1] - 1
     edges = [above, *ends[places[places < len(ends)]].tolist()]
     if edges[-1] < highest < FURTHEST_NUMBER:
         edges[max(len(edges) - 1, 1) :] = [highest]
     return edges
+
+
+def _ends_by_rows(line: Line, rows: Floats, last: int, n_cells: int) -> list[float]:
+    """Return the ends of cells of equally many rows, in a gap above the range.
+
+    If no gap there was divided, nothing shows where its rows are: there are none.
+    """
+    gaps = [gap for gap in _divided_gaps(line) if gap.stop > last]
+    if not gaps:
+        return []
+    start = max(gaps[0].start, last)
+    end = max(_end_in_gap(line, gaps[0], LIKELY_END), start + 1)
+    before = np.cumsum(rows[start:end])
+    if before[-1] <= 0:
+        return []
+    parts = before[-1] * np.arange(1, n_cells) / n_cells
+    places = [*(start + np.searchsorted(before, parts)).tolist(), end - 1]
+    return np.unique(line.edges[np.array(places) + 1]).tolist()
 
 
 def _most_cells(rows: float, noise: float) -> int:

@@ -309,7 +309,8 @@ def draw_values(
 
     Categories are looked up. Numbers are uniform inside their cell, exact where the
     cell is a single value; the two end cells decay at the rate at which their density
-    continues that of their neighbour.
+    continues that of their neighbour. Without such a neighbour, all sizes in an end
+    cell are as likely.
     """
     if isinstance(cells, CategoryCells):
         table = pd.Series([*cells.categories, None], dtype=object)
@@ -370,12 +371,19 @@ def draw_numbers(
         full = np.flatnonzero(marginal[:n] > 0).tolist()
         ends = ((full[-1], full[-1] - 1), (full[0], full[0] + 1)) if full else ()
         for end, inner in ends:
-            if not 0 <= inner < n:
-                continue
-            if atoms[end] or atoms[inner] or density[inner] <= density[end]:
+            if not 0 <= inner < n or atoms[end]:
                 continue
             # uniform values in a sparse end cell would place too many far outside
-            rate = decay_rate(density[end] / density[inner])
+            near, far = left[end], right[end]
+            if inner > end:
+                near, far = -far, -near
+            is_alone = atoms[inner] or marginal[inner] <= 0
+            if is_alone and full[0] != full[-1] and near > 0 and not cells.is_time:
+                rate = math.log(far / near)  # then the mean is that of log-uniform
+            elif not is_alone and density[inner] > density[end]:
+                rate = decay_rate(density[end] / density[inner])
+            else:
+                continue
             in_end = number_codes == end
             decayed = -np.log1p(places[in_end] * math.expm1(-rate)) / rate
             places[in_end] = decayed if inner < end else 1.0 - decayed

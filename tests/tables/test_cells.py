@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -177,3 +179,20 @@ def test_tails_decay_and_stay_inside():
     assert np.median(tail) < 150  # uniform would be 510
     flat = draw_values(column, cells, last, np.array([0.01, 0.01, 0.98]), rng=rng)
     assert abs(np.median(flat) - 510) < 40
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_sizes_in_an_end_cell_without_a_neighbour_are_as_likely(sign):
+    column = Numeric(-1e5, 1e5)
+    edges = np.array([-1.5, -0.5, 0.5, 127.5, 65535.5])
+    cells = NumberCells(edges, nullable=False, step=1.0)
+    marginal, codes = np.array([0.0, 0.9, 0.0, 0.1]), np.full(4000, 3)
+    if sign < 0:
+        cells = replace(cells, edges=-edges[::-1])
+        marginal, codes = marginal[::-1], np.zeros(4000, dtype=np.int64)
+    rng = np.random.default_rng(0)
+    drawn = sign * draw_values(column, cells, codes, marginal, rng=rng).to_numpy()
+    assert drawn.min() >= 128
+    assert drawn.max() <= 65535
+    mean = (65535.5 - 127.5) / np.log(65535.5 / 127.5)  # as of log-uniform numbers
+    assert abs(drawn.mean() / mean - 1) < 0.1  # uniform numbers: 3.1 times that

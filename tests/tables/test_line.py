@@ -684,6 +684,22 @@ def test_amounts_beside_many_zeros_keep_their_size(mean, sign):
     assert np.mean(held) > 0.9
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_cells_beyond_a_range_reach_as_far_as_rows_of_a_gap_probably_do(sign):
+    """The last of them holds all rows beyond: it may not end at 128, as it did."""
+    ends = []
+    for seed in range(30):
+        amounts = sign * np.ceil(np.random.default_rng(seed).exponential(900, 200))
+        values = np.concatenate([np.zeros(1300), amounts])
+        found = discover(values, INTEGER, noise=(36.0, 36.0, 36.0), seed=seed)
+        line, rows = found.last, found.rows
+        cells = bins_of(line, rows, 94.0, nullable=False, later_noise=6.0)
+        assert (np.diff(cells.edges) > 0).all()
+        assert {0, cells.n_known - 1} <= set(cells.gaps)
+        ends.append(cells.edges[-1] if sign > 0 else -cells.edges[0])
+    assert 900 < np.median(ends) < 9_000
+
+
 def with_rows_beyond(n_rows, *, first=64.0, last=128.0, sign=1.0):
     """Return a line whose range is clear, and what noise says of the gap beside it."""
     octaves = octave_edges(INTEGER)
