@@ -96,8 +96,8 @@ class Numeric:
     Parameters
     ----------
     lower, upper : float
-        Bounds; values outside are clipped to them. With ``parse`` both may be left
-        out, to be discovered.
+        Bounds; values outside are clipped to them. One may be left out, to be
+        discovered; both, if something else is stated, such as ``decimals``.
     decimals : int or None, default=None
         Digits after the point that values are rounded to; None is continuous.
     nullable : bool, default=True
@@ -206,7 +206,7 @@ class Integer:
     def check(self, name: str) -> None:
         """Raise if the description is incomplete or contradicts itself."""
         _check_bounds(name, self, self.lower, self.upper)
-        if not is_hint(self) and (self.lower % 1 or self.upper % 1):  # type: ignore[operator]
+        if (self.lower or 0) % 1 or (self.upper or 0) % 1:
             raise SchemaError(
                 f"Bounds of Integer column {name!r} must be whole. Got "
                 f"lower={self.lower!r}, upper={self.upper!r}; round them, or say "
@@ -458,6 +458,11 @@ Column = (
     Numeric | Integer | Datetime | Categorical | Ordinal | Boolean | Drop | Regenerate
 )
 NUMBERS = (Numeric, Integer, Datetime)
+# What a column may state while a bound is left to discovery; 0 is a fact, None is none.
+STATED, FORMS = (
+    {"lower", "upper", "decimals", "resolution"},
+    {"parse", "format", "codes"},
+)
 
 
 def joined_origins(*origins: str) -> str:
@@ -532,19 +537,20 @@ def _plain(values: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def is_hint(column: Any) -> bool:
-    """Return whether a column has a format or codes but leaves a bound to discovery.
+    """Return whether a column states something but leaves a bound to discovery.
 
     Examples
     --------
-    >>> is_hint(Numeric(parse=True)), is_hint(Numeric(0, parse=True))
-    (True, True)
-    >>> is_hint(Numeric(0, 1, parse=True)), is_hint(Numeric(0))
+    >>> is_hint(Numeric(parse=True)), is_hint(Numeric(0)), is_hint(Numeric(decimals=2))
+    (True, True, True)
+    >>> is_hint(Numeric(0, 1, parse=True)), is_hint(Numeric(nullable=False))
     (False, False)
     """
-    statements = (getattr(column, name, None) for name in ("parse", "format", "codes"))
-    if not any(statements):
+    if not isinstance(column, NUMBERS) or None not in (column.lower, column.upper):
         return False
-    return column.lower is None or column.upper is None
+    names = {item.name for item in fields(column)}
+    is_stated = any(getattr(column, name) is not None for name in STATED & names)
+    return is_stated or any(getattr(column, name) for name in FORMS & names)
 
 
 def with_ends(column: Any, lower: Any, upper: Any) -> Any:
@@ -609,6 +615,13 @@ def at_zone(column: Column, zone: str | None) -> Column:
 def _check_bounds(name: str, column: Any, lower: Any, upper: Any) -> None:
     kind = type(column).__name__
     if is_hint(column):
+        given = [end for end in (lower, upper) if end is not None]
+        are_finite = all(isinstance(x, Real) and math.isfinite(x) for x in given)
+        if kind != "Datetime" and not are_finite:  # times are checked as they are given
+            raise SchemaError(
+                f"{kind} column {name!r} must have finite bounds, as int or float. "
+                f"Got lower={lower!r}, upper={upper!r}; correct the bound."
+            )
         return
     if lower is None or upper is None:
         raise SchemaError(

@@ -418,7 +418,7 @@ class Schema:
         return self
 
     def match(self, layout: Layout) -> "Schema":
-        """Raise unless the columns named here are in the table; return self."""
+        """Return the columns in the order of the table; raise if it lacks one."""
         absent = [str(name) for name in self.columns if name not in layout.names]
         if absent:
             raise SchemaError(
@@ -426,12 +426,7 @@ class Schema:
                 f"{', '.join(absent)}; add the columns or take them out of the schema."
             )
         named = [name for name in layout.names if name in self.columns]
-        if named != list(self.columns):
-            raise SchemaError(
-                "Columns of X must come in the order of the schema. Got "
-                f"{', '.join(map(str, named))}; reorder the columns of one of the two."
-            )
-        return self
+        return replace(self, columns={name: self.columns[name] for name in named})
 
     def unfilled(self) -> list[str]:
         """Return the names of columns that a template left open.

@@ -182,7 +182,9 @@ def test_a_schema_given_as_a_dict_is_taken_as_public():
 
 BAD = {
     "no bounds": (Numeric(), r"'x' needs lower and upper.*lower=None.*discovered"),
-    "half a bound": (Integer(0), r"'x' needs lower and upper.*upper=None"),
+    "no bound": (Integer(), r"'x' needs lower and upper.*upper=None"),
+    "half a bound of text": (Numeric("low"), r"finite bounds.*lower='low'"),
+    "half a bound in parts": (Integer(0.5), r"must be whole.*lower=0.5"),
     "reversed": (Numeric(2, 1), r"lower <= upper.*lower=2.*exchange"),
     "infinite": (Numeric(-math.inf, 1), r"finite lower <= upper.*-inf"),
     "not a number": (Numeric(math.nan, 1), r"finite lower <= upper.*nan"),

@@ -261,7 +261,7 @@ class Known:
             actual = "y=None" if resolved_task is None else "a regression"
             raise ValueError(f"classes needs a y of labels. Got {actual} instead.")
         layout: Any = rows.layout  # of a table, or of images, which have no columns
-        schema.check().match(layout)
+        schema = schema.check().match(layout)
         _check_something_is_left(schema, rows.layout)
         _check_text(schema, rows.layout)
         kinds, described = _kinds(rows, schema, resolved_task)
@@ -274,7 +274,11 @@ class Known:
         if schema.rules:
             _check_rules(schema, rows.layout)
         hints = {name: c for name, c in described.items() if hinted_kind(c) is not None}
-        kinds |= {name: hinted_kind(column) for name, column in hints.items()}
+        for name, column in hints.items():
+            kind = hinted_kind(column)
+            # a dtype of whole numbers says more than "a number"
+            if kind is not None and (kind, kinds[name]) != (Kind.FLOAT, Kind.INTEGER):
+                kinds[name] = kind
         described = {name: c for name, c in described.items() if name not in hints}
         public_labels = public_classes(classes, schema, resolved_task)
         target = rows.target_layout

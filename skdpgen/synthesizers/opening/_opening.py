@@ -649,8 +649,8 @@ def _stated(
     if known.rules:
         lines.append(f"{len(known.rules)} rules between columns: taken as public")
     if known.hints:
-        names = ", ".join(map(str, known.hints))
-        lines.append(f"how the text of columns is written: taken as public ({names})")
+        names = ", ".join("target" if n is TARGET else str(n) for n in known.hints)
+        lines.append(f"a bound, form or codes of columns: taken as public ({names})")
     if len(known.unknown):
         way = "of the public rows, or discovered privately"
         way = way if has_public else "discovered privately"
