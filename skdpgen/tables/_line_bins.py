@@ -14,6 +14,7 @@ from scipy.stats import norm
 
 from skdpgen.tables._cells import Cells, MixedCells, NumberCells
 from skdpgen.tables._columns import (
+    DAY,
     NUMBERS,
     RESOLUTIONS,
     Column,
@@ -21,7 +22,7 @@ from skdpgen.tables._columns import (
     Integer,
     Numeric,
 )
-from skdpgen.tables._layout import Kind, times_at
+from skdpgen.tables._layout import EPOCH, Kind, times_at
 from skdpgen.tables._line import (
     END_OF_TIME,
     FIRST_TIME,
@@ -52,6 +53,8 @@ BELL_STDS = (0.5, 1.0, 2.0, 3.0, 4.0, 6.0)  # of the rows of a gap, in its cells
 
 # Which cells are inside the range.
 OCTAVES_PER_E = 5.0  # from one; further, a size of numbers is less likely by e
+USUAL_TIMES = 20 * 365.25 * DAY  # half of all times are in so many seconds about 2000
+MOST_TIMES = 0.95  # of those beyond a range: its outer cells end there
 CHANCE_OF_ANY = 1e-3  # probability that noise alone fills any cell of a line
 OCTAVE_STDS, OTHER_SIGN_STDS = 3.0, 4.0  # of a whole octave, of each sign
 HALF_OF_OPEN = 0.5  # of the rows there
@@ -446,7 +449,7 @@ def _occupied_cells(line: Line, rows: Floats) -> Flags:
         if not line.is_open[cells].any():
             continue
         noise = line.noise(cells.start, cells.stop)
-        is_usual = (line.edges[cells.start] >= 0) == is_positive
+        is_usual = (line.edges[cells.start] >= 0) == is_positive or line.is_time
         evidence = OCTAVE_STDS if is_usual else OTHER_SIGN_STDS
         if float(line.counts[cells].sum()) > max(evidence * noise, 0.5):
             octaves.append(cells)
@@ -489,11 +492,23 @@ def _likeliest_cell(line: Line, z: Floats) -> int:
 
 
 def _usual(line: Line, cells: Codes) -> Floats:
-    """Return how usual numbers of the sizes of some cells are. Times are all usual."""
-    ends = np.abs([line.edges[cells], line.edges[cells + 1]])
-    octaves = np.abs(np.log2(np.clip(ends.max(axis=0), 1e-300, 1e300)))
-    octaves[(line.edges[cells] <= 0) & (line.edges[cells + 1] > 0)] = 0.0
-    return np.asarray(np.exp(-octaves / (math.inf if line.is_time else OCTAVES_PER_E)))
+    """Return how usual numbers of the sizes of some cells are, or times of a cell."""
+    left, right = line.edges[cells], line.edges[cells + 1]
+    if line.is_time:
+        chances = np.arctan(right / USUAL_TIMES) - np.arctan(left / USUAL_TIMES)
+        return np.asarray(np.maximum(chances / math.pi, 1e-300))
+    ends = np.maximum(np.abs(left), np.abs(right))
+    octaves = np.abs(np.log2(np.clip(ends, 1e-300, 1e300)))
+    octaves[(left <= 0) & (right > 0)] = 0.0
+    return np.asarray(np.exp(-octaves / OCTAVES_PER_E))
+
+
+def _ends_of_times(above: float, n_cells: int) -> list[float]:
+    """Return ends of cells after a time, in each of which times are as usual."""
+    before = math.atan(above / USUAL_TIMES) / math.pi + 0.5
+    parts = MOST_TIMES * np.arange(1, n_cells + 1) / n_cells
+    chances = before + (1.0 - before) * parts
+    return (USUAL_TIMES * np.tan(math.pi * (chances - 0.5))).tolist()
 
 
 def _mirrored(line: Line) -> Line:
@@ -517,7 +532,7 @@ def _range_end(line: Line, first: int, last: int) -> int:
     """
     n, edges = line.n_cells - 1, line.edges  # the last cell has no end
     span = float(edges[last] - edges[first])
-    zero = 0.6 * line.step if line.step else 0.0
+    zero = _end_of_zero(line, 0.6)
     ends, starts = {n}, [n]
     if line.sums:  # sums over whole groups start at these cells
         starts = (np.flatnonzero(np.diff(line.sums[-1][0])) + 1).tolist()
@@ -601,6 +616,13 @@ def _exceeds_noise(line: Line, start: int, stop: int, stds: float) -> bool:
     return rows > max(stds * line.noise(start, stop), 0.5)
 
 
+def _end_of_zero(line: Line, part: float) -> float:
+    """Return from where on numbers are positive; times have no sign."""
+    if line.is_time:
+        return math.inf
+    return part * line.step if line.step else 0.0
+
+
 def _support(is_empty: Flags) -> tuple[int, int]:
     """Return the first occupied cell, and the one after the last."""
     full = np.flatnonzero(~is_empty)
@@ -615,7 +637,7 @@ def _outer_ends(line: Line, cells: Floats) -> tuple[float, float]:
     """
     lower, upper = float(cells[0]), float(cells[-1])
     span = upper - lower
-    zero = 0.5 * line.step if line.step else 0.0
+    zero = _end_of_zero(line, 0.5)
     room = max(0.25 * span, line.step or 0.0)
     below = lower - max(0.5 * abs(lower), room)
     above = upper + max(0.5 * abs(upper), room)
@@ -642,12 +664,15 @@ def _outer_cells(
         float(line.counts[k:].sum()) + line.noise(k, line.n_cells) for k in starts
     )
     n_cells = min(_most_cells(most_rows, later_noise), len(OUTWARD_OCTAVES))
-    zero, highest = 0.5 * line.step if line.step else 0.0, FURTHEST_NUMBER
+    zero, highest = _end_of_zero(line, 0.5), FURTHEST_NUMBER
     if float(line.edges[last]) <= -zero:
         highest = zero
     if n_cells < 2:
         return [above]
     likely = _ends_by_rows(line, rows, last, n_cells - 1)
+    if not likely and line.is_time:
+        ends = np.array(_ends_of_times(above, n_cells - 1))
+        likely = np.unique(on_lattice_edges(ends, line.step)).tolist()
     if likely:
         return [above, *(end for end in likely if above < end < highest)]
     octaves = octave_edges(Kind.DATETIME if line.is_time else Kind.FLOAT)
@@ -786,7 +811,7 @@ def summary_of(cells: NumberCells, kind: Kind, *, nullable: bool) -> Column:
 
 def _is_spike(line: Line, rows: Floats, k: int) -> bool:
     """Return whether a fine part holds many more rows than both neighbours."""
-    if line.is_time or not 0 < k < line.n_cells - 1:
+    if not 0 < k < line.n_cells - 1:
         return False
     width, neighbour_rows = (
         line.edges[k + 1] - line.edges[k],
@@ -804,7 +829,9 @@ def _is_spike(line: Line, rows: Floats, k: int) -> bool:
 
 
 def roundest(lower: float, upper: float, line: Line) -> float:
-    """Return the roundest number of an interval: the value that rows share most often.
+    """Return the roundest value of an interval: that which rows share most often.
+
+    The roundest time begins a year, or else a month, a day, and so on.
 
     Examples
     --------
@@ -813,6 +840,8 @@ def roundest(lower: float, upper: float, line: Line) -> float:
     >>> roundest(199_999.5, 200_007.5, line), roundest(0.2461, 0.2579, line)
     (200000.0, 0.25)
     """
+    if line.is_time:
+        return _roundest_time(lower, upper, line.step)
     if lower <= 0 < upper:
         return 0.0
     exponent = math.ceil(math.log10(max(abs(lower), abs(upper))))
@@ -825,6 +854,18 @@ def roundest(lower: float, upper: float, line: Line) -> float:
             if lower <= number < upper:
                 return number
     return lower if line.step is None else lower + 0.5 * line.step
+
+
+def _roundest_time(lower: float, upper: float, step: float | None) -> float:
+    """Return the time of an interval that begins the longest unit, in seconds."""
+    first = EPOCH.to_datetime64() + np.timedelta64(math.ceil(lower * 1e6), "us")
+    for unit in ("Y", "M", "D", "h", "m", "s"):
+        start = first.astype(f"datetime64[{unit}]")
+        start += start.astype("datetime64[us]") < first
+        seconds = float((start - EPOCH.to_datetime64()) / np.timedelta64(1, "s"))
+        if lower <= seconds < upper:
+            return seconds
+    return lower if step is None else lower + 0.5 * step
 
 
 def _single_value_edges(value: float, line: Line) -> tuple[float, float]:

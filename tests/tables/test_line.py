@@ -684,6 +684,35 @@ def test_amounts_beside_many_zeros_keep_their_size(mean, sign):
     assert np.mean(held) > 0.9
 
 
+SENTINEL = (pd.Timestamp("1970-01-01") - pd.Timestamp("2000-01-01")).total_seconds()
+
+
+def with_sentinel(n, n_times, seed):
+    """Return seconds of the years 2017 to 2023, the others 1970-01-01."""
+    times = np.random.default_rng(seed).integers(540_000_000, 750_000_000, n_times)
+    return np.concatenate([np.full(n - n_times, SENTINEL), times])
+
+
+def test_a_time_that_many_rows_share_keeps_its_second():
+    for seed in range(5):
+        values = with_sentinel(10_000, 2_000, seed)
+        found = discover(values, DATETIME, noise=(40.0, 40.0, 30.0), seed=seed)
+        k = found.cells.encode(numbers([SENTINEL]))[0]
+        assert found.cells.edges[k : k + 2].tolist() == [SENTINEL - 0.5, SENTINEL + 0.5]
+        assert found.held(values) > 0.97  # the year 2000 is in the way of no range
+
+
+def test_times_beyond_a_range_are_taken_to_be_near_the_year_2000():
+    """Cells beyond 1970 ended within 1999, and rows of later years were drawn there."""
+    values = with_sentinel(2_000, 400, 0)
+    octaves = discover(values, DATETIME, noise=(150.0, 150.0, 40.0), seed=0)
+    cells = bins_of(octaves.last, octaves.rows, 300.0, nullable=False, later_noise=10.0)
+    code = cells.encode(numbers([600_000_000.0]))[0]
+    lower, upper = cells.edges[code : code + 2] / (365.25 * DAY) + 2000
+    assert 2000 < lower < 2020
+    assert 2020 < upper < 2100
+
+
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_cells_beyond_a_range_reach_as_far_as_rows_of_a_gap_probably_do(sign):
     """The last of them holds all rows beyond: it may not end at 128, as it did."""
@@ -871,6 +900,25 @@ def test_the_roundest_number_is_inside(lower, width):
         assert lower <= roundest(lower, upper, line) < upper
 
 
+@pytest.mark.parametrize(
+    ("lower", "upper", "expected"),
+    [
+        ("1969-12-31 23:53", "1970-01-01 00:09", "1970-01-01 00:00"),
+        ("2019-11-05 10:00", "2020-02-03 10:00", "2020-01-01 00:00"),
+        ("2019-02-05 10:00", "2019-03-03 10:00", "2019-03-01 00:00"),
+        ("2019-02-05 10:00", "2019-02-06 10:00", "2019-02-06 00:00"),
+        ("2019-02-05 10:59", "2019-02-05 11:01", "2019-02-05 11:00"),
+        ("2019-02-05 11:00:00.2", "2019-02-05 11:00:01.5", "2019-02-05 11:00:01"),
+    ],
+)
+def test_the_roundest_time(lower, upper, expected):
+    counts = np.zeros(len(octave_edges(DATETIME)) - 1)
+    line = line_of_octaves(DATETIME, counts, 1.0, 1.0, 0.0, 0.0)
+    epoch = pd.Timestamp("2000-01-01")
+    ends = [(pd.Timestamp(time) - epoch).total_seconds() for time in (lower, upper)]
+    assert epoch + pd.Timedelta(seconds=roundest(*ends, line)) == pd.Timestamp(expected)
+
+
 def test_the_roundest_number_is_of_the_lattice():
     line = line_between(Integer(0, 10**6))
     for lower in range(0, 3000, 7):
@@ -1037,12 +1085,18 @@ def test_rows_outside_are_those_of_the_cells_outside(seed):
 
 
 @pytest.mark.parametrize(
-    ("is_time", "start"), [(False, 4.0), (True, 2.0**80)], ids=["numbers", "times"]
+    ("is_time", "far", "start"),
+    [(False, 2.0**80, 4.0), (True, 2.0**29, 2.0**29)],
+    ids=["numbers", "times"],
 )
-def test_without_evidence_a_size_that_is_usual_comes_first(is_time, start):
-    """Noise fills cells of every size alike: a number of 10^24 needs more evidence."""
-    edges = np.array([-np.inf, 0.0, 4.0, 8.0, 2.0**80, 2.0**81, np.inf])
-    counts = np.array([0.0, 0.0, 3.0, 0.0, 3.5, 0.0])
+def test_without_evidence_a_size_that_is_usual_comes_first(is_time, far, start):
+    """Noise fills cells of every size alike: a number of 10^24 needs more evidence.
+
+    So do times within seconds of the year 2000, against those of 2017 and later.
+    """
+    edges = np.array([-np.inf, 0.0, 4.0, 8.0, far, 2 * far, np.inf])
+    counts = np.array([0.0, 0.0, 3.2, 0.0, 3.2, 0.0])
+    counts[4 if far != start else 2] = 3.5
     variances, is_open = np.ones(6), np.zeros(6, bool)
     line = Line(edges, counts, variances, is_open, np.arange(6), is_time=is_time)
     assert edges[_likeliest_cell(line, counts)] == start
