@@ -43,6 +43,7 @@ LOWEST, HIGHEST, LARGEST = -40, 127, 62
 FIRST_SECOND, LAST_SECOND = 0, 38
 # The years 1 to 9999, which text and other tools can write, in seconds since 2000.
 FIRST_TIME, END_OF_TIME = -63_082_281_600.0, 252_455_616_000.0
+USUAL_TIMES = 20 * 365.25 * 86_400.0  # half of all times are so near to 2000
 MOST_DECIMALS, DECIMALS_SURE = 4, 3.3  # decimals that are counted; evidence in stds
 USUALLY_WHOLE = math.log(100.0)  # how much likelier, in logs, it is without evidence
 
@@ -760,12 +761,41 @@ def joined_parts(
     return replace(fine, counts=estimate, variances=variances, sums=sums)
 
 
+def chance_of_times(seconds: Any) -> Any:
+    """Return the chance that a time is before some others: half are near 2000.
+
+    Examples
+    --------
+    >>> chance_of_times(np.array([-np.inf, -USUAL_TIMES, 0.0, USUAL_TIMES])).round(9)
+    array([0.  , 0.25, 0.5 , 0.75])
+    """
+    return 0.5 + np.arctan(seconds / USUAL_TIMES) / math.pi
+
+
+def time_of_chance(chance: Any) -> Any:
+    """Return the time that others are before with a chance, in seconds since 2000."""
+    return USUAL_TIMES * np.tan(math.pi * (chance - 0.5))
+
+
+def ends_of_times(lower: float, upper: float, n_cells: int) -> Floats:
+    """Return the ends of cells between two times, in each of which times are as usual.
+
+    Examples
+    --------
+    >>> (ends_of_times(-USUAL_TIMES, USUAL_TIMES, 2) / USUAL_TIMES).round(9) + 0.0
+    array([-1.,  0.,  1.])
+    """
+    chances = np.linspace(chance_of_times(lower), chance_of_times(upper), n_cells + 1)
+    return np.asarray(time_of_chance(chances))
+
+
 def line_between(column: Column, most_parts: float = UNIFORM_CELLS) -> Line:
     """Return the cells of a column with public bounds, for the release of parts.
 
     Cells of equal width resolve a shifted distribution, octaves around 0 a skewed one.
-    One cell at each end counts values outside the bounds. There are about as many cells
-    of equal width as ``most_parts``: with more, noise would hide the rows of each.
+    Of times, cells in each of which times are as usual take the place of octaves. One
+    cell at each end counts values outside the bounds. There are about as many cells of
+    equal width as ``most_parts``: with more, noise would hide the rows of each.
     """
     n_parts = int(min(max(most_parts, FEWEST_UNIFORM), UNIFORM_CELLS))
     octave = min(OCTAVE_STEP * UNIFORM_CELLS / n_parts, COARSEST_OCTAVE)
@@ -779,9 +809,10 @@ def line_between(column: Column, most_parts: float = UNIFORM_CELLS) -> Line:
         n_octaves = math.log2(max(top / lowest, 2.0))
         octaves = top * np.exp2(-np.arange(0, n_octaves, octave))
         octaves = octaves[octaves > lowest]
-        zero = np.array([0.0, LEAST_MAGNITUDE])
-        even = np.linspace(lower, upper, n_parts + 1)
-        inner = np.concatenate([even, octaves, -octaves, zero])
+        uneven = np.concatenate([octaves, -octaves, [0.0, LEAST_MAGNITUDE]])
+        if isinstance(column, Datetime):
+            uneven = ends_of_times(lower, upper, n_parts)
+        inner = np.append(np.linspace(lower, upper, n_parts + 1), uneven)
         inner = inner[inner < upper]
         ends = lower, np.nextafter(upper, np.inf)
         if step is not None:

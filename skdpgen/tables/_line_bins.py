@@ -14,7 +14,6 @@ from scipy.stats import norm
 
 from skdpgen.tables._cells import Cells, MixedCells, NumberCells
 from skdpgen.tables._columns import (
-    DAY,
     NUMBERS,
     RESOLUTIONS,
     Column,
@@ -31,10 +30,13 @@ from skdpgen.tables._line import (
     WIDENING_STDS,
     Flags,
     Line,
+    chance_of_times,
     cut,
+    ends_of_times,
     octave_edges,
     on_lattice_edges,
     spans_of,
+    time_of_chance,
 )
 from skdpgen.tables._values import Codes, Floats
 
@@ -53,7 +55,6 @@ BELL_STDS = (0.5, 1.0, 2.0, 3.0, 4.0, 6.0)  # of the rows of a gap, in its cells
 
 # Which cells are inside the range.
 OCTAVES_PER_E = 5.0  # from one; further, a size of numbers is less likely by e
-USUAL_TIMES = 20 * 365.25 * DAY  # half of all times are in so many seconds about 2000
 MOST_TIMES = 0.95  # of those beyond a range: its outer cells end there
 CHANCE_OF_ANY = 1e-3  # probability that noise alone fills any cell of a line
 OCTAVE_STDS, OTHER_SIGN_STDS = 3.0, 4.0  # of a whole octave, of each sign
@@ -495,20 +496,12 @@ def _usual(line: Line, cells: Codes) -> Floats:
     """Return how usual numbers of the sizes of some cells are, or times of a cell."""
     left, right = line.edges[cells], line.edges[cells + 1]
     if line.is_time:
-        chances = np.arctan(right / USUAL_TIMES) - np.arctan(left / USUAL_TIMES)
-        return np.asarray(np.maximum(chances / math.pi, 1e-300))
+        chances = chance_of_times(right) - chance_of_times(left)
+        return np.asarray(np.maximum(chances, 1e-300))
     ends = np.maximum(np.abs(left), np.abs(right))
     octaves = np.abs(np.log2(np.clip(ends, 1e-300, 1e300)))
     octaves[(left <= 0) & (right > 0)] = 0.0
     return np.asarray(np.exp(-octaves / OCTAVES_PER_E))
-
-
-def _ends_of_times(above: float, n_cells: int) -> list[float]:
-    """Return ends of cells after a time, in each of which times are as usual."""
-    before = math.atan(above / USUAL_TIMES) / math.pi + 0.5
-    parts = MOST_TIMES * np.arange(1, n_cells + 1) / n_cells
-    chances = before + (1.0 - before) * parts
-    return (USUAL_TIMES * np.tan(math.pi * (chances - 0.5))).tolist()
 
 
 def _mirrored(line: Line) -> Line:
@@ -671,8 +664,10 @@ def _outer_cells(
         return [above]
     likely = _ends_by_rows(line, rows, last, n_cells - 1)
     if not likely and line.is_time:
-        ends = np.array(_ends_of_times(above, n_cells - 1))
-        likely = np.unique(on_lattice_edges(ends, line.step)).tolist()
+        before = float(chance_of_times(above))
+        most = float(time_of_chance(before + MOST_TIMES * (1.0 - before)))
+        ends = on_lattice_edges(ends_of_times(above, most, n_cells - 1), line.step)
+        likely = np.unique(ends).tolist()
     if likely:
         return [above, *(end for end in likely if above < end < highest)]
     octaves = octave_edges(Kind.DATETIME if line.is_time else Kind.FLOAT)
