@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import norm
 
-from skdpgen.tables._cells import Cells, MixedCells, NumberCells
+from skdpgen.tables._cells import LEAST_MAGNITUDE, Cells, MixedCells, NumberCells
 from skdpgen.tables._columns import (
     NUMBERS,
     RESOLUTIONS,
@@ -55,7 +55,7 @@ BELL_STDS = (0.5, 1.0, 2.0, 3.0, 4.0, 6.0)  # of the rows of a gap, in its cells
 
 # Which cells are inside the range.
 OCTAVES_PER_E = 5.0  # from one; further, a size of numbers is less likely by e
-MOST_TIMES = 0.95  # of those beyond a range: its outer cells end there
+MOST_BEYOND = 0.95  # of usual numbers and times: the cells beyond a range end there
 CHANCE_OF_ANY = 1e-3  # probability that noise alone fills any cell of a line
 OCTAVE_STDS, OTHER_SIGN_STDS = 3.0, 4.0  # of a whole octave, of each sign
 HALF_OF_OPEN = 0.5  # of the rows there
@@ -663,11 +663,9 @@ def _outer_cells(
     if n_cells < 2:
         return [above]
     likely = _ends_by_rows(line, rows, last, n_cells - 1)
-    if not likely and line.is_time:
-        before = float(chance_of_times(above))
-        most = float(time_of_chance(before + MOST_TIMES * (1.0 - before)))
-        ends = on_lattice_edges(ends_of_times(above, most, n_cells - 1), line.step)
-        likely = np.unique(ends).tolist()
+    is_zero = 0.0 <= float(line.edges[last]) <= max(zero, LEAST_MAGNITUDE)
+    if not likely and (line.is_time or is_zero):
+        likely = _ends_as_usual(line, above, n_cells - 1)
     if likely:
         return [above, *(end for end in likely if above < end < highest)]
     octaves = octave_edges(Kind.DATETIME if line.is_time else Kind.FLOAT)
@@ -678,6 +676,22 @@ def _outer_cells(
     if edges[-1] < highest < FURTHEST_NUMBER:
         edges[max(len(edges) - 1, 1) :] = [highest]
     return edges
+
+
+def _ends_as_usual(line: Line, above: float, n_cells: int) -> list[float]:
+    """Return the ends of cells beyond a range that says nothing of their size."""
+    if line.is_time:
+        before = float(chance_of_times(above))
+        most = float(time_of_chance(before + MOST_BEYOND * (1.0 - before)))
+        ends = ends_of_times(above, most, n_cells)
+    else:
+        edges = octave_edges(Kind.FLOAT)
+        edges = edges[(edges > above) & np.isfinite(edges)]
+        sizes = np.exp(-np.abs(np.log2(edges)) / OCTAVES_PER_E)
+        before = np.cumsum(sizes) / sizes.sum()
+        parts = MOST_BEYOND * np.arange(1, n_cells + 1) / n_cells
+        ends = edges[np.searchsorted(before, parts)]
+    return np.unique(on_lattice_edges(ends, line.step)).tolist()
 
 
 def _ends_by_rows(line: Line, rows: Floats, last: int, n_cells: int) -> list[float]:

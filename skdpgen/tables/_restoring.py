@@ -309,8 +309,8 @@ def draw_values(
 
     Categories are looked up. Numbers are uniform inside their cell, exact where the
     cell is a single value; the two end cells decay at the rate at which their density
-    continues that of their neighbour. Without such a neighbour, all sizes in an end
-    cell are as likely.
+    continues that of their neighbour. If that is not denser, all sizes in a cell beyond
+    the range are as likely.
     """
     if isinstance(cells, CategoryCells):
         table = pd.Series([*cells.categories, None], dtype=object)
@@ -377,11 +377,11 @@ def draw_numbers(
             near, far = left[end], right[end]
             if inner > end:
                 near, far = -far, -near
-            is_alone = atoms[inner] or marginal[inner] <= 0
-            if is_alone and full[0] != full[-1] and near > 0 and not cells.is_time:
-                rate = math.log(far / near)  # then the mean is that of log-uniform
-            elif not is_alone and density[inner] > density[end]:
+            is_beyond = end in cells.gaps or atoms[inner] or marginal[inner] <= 0
+            if not atoms[inner] and density[inner] > density[end]:
                 rate = decay_rate(density[end] / density[inner])
+            elif is_beyond and len(full) > 1 and near > 0 and not cells.is_time:
+                rate = math.log(far / near)  # then the mean is that of log-uniform
             else:
                 continue
             in_end = number_codes == end

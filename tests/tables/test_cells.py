@@ -182,11 +182,11 @@ def test_tails_decay_and_stay_inside():
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_sizes_in_an_end_cell_without_a_neighbour_are_as_likely(sign):
+def test_sizes_in_a_cell_beyond_the_range_are_as_likely(sign):
     column = Numeric(-1e5, 1e5)
     edges = np.array([-1.5, -0.5, 0.5, 127.5, 65535.5])
-    cells = NumberCells(edges, nullable=False, step=1.0)
-    marginal, codes = np.array([0.0, 0.9, 0.0, 0.1]), np.full(4000, 3)
+    cells = NumberCells(edges, nullable=False, step=1.0, gaps=(0, 3))
+    marginal, codes = np.array([0.0, 0.9, 1e-5, 0.1]), np.full(4000, 3)
     if sign < 0:
         cells = replace(cells, edges=-edges[::-1])
         marginal, codes = marginal[::-1], np.zeros(4000, dtype=np.int64)

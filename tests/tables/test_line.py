@@ -713,6 +713,18 @@ def test_times_beyond_a_range_are_taken_to_be_near_the_year_2000():
     assert 2020 < upper < 2100
 
 
+def test_cells_beyond_a_column_of_zeros_hold_numbers_of_every_usual_size():
+    """They ended at 127, though nothing says how large the other numbers are."""
+    amounts = np.ceil(np.random.default_rng(0).exponential(5_000, 50))
+    values = np.concatenate([np.zeros(4_950), amounts])
+    found = discover(values, INTEGER, noise=(72.0, 72.0, 50.0), seed=0)
+    assert found.column == Integer(0, 0, nullable=False)
+    line, rows = found.last, found.rows
+    cells = bins_of(line, rows, 400.0, nullable=False, later_noise=12.0)
+    assert cells.edges[-1] == 32_767.5
+    assert len(cells.edges) > 6
+
+
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_cells_beyond_a_range_reach_as_far_as_rows_of_a_gap_probably_do(sign):
     """The last of them holds all rows beyond: it may not end at 128, as it did."""
