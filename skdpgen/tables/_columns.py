@@ -554,18 +554,25 @@ def is_hint(column: Any) -> bool:
 
 
 def with_ends(column: Any, lower: Any, upper: Any) -> Any:
-    """Return a column of numbers or times with those bounds that are given, in order.
+    """Return a column of numbers or times with those bounds that are given.
+
+    A discovered bound beyond a given one is moved to it.
 
     Examples
     --------
-    >>> with_ends(Numeric(0, 9), 2, None), with_ends(Integer(0, 9), 12, None)
-    (Numeric(lower=2, upper=9, ...), Integer(lower=9, upper=12, ...))
+    >>> with_ends(Numeric(0, 9), 2, None), with_ends(Integer(0, 9), 11.5, None)
+    (Numeric(lower=2, upper=9, ...), Integer(lower=12, upper=12, ...))
     """
-    ends = (
-        column.lower if lower is None else lower,
-        column.upper if upper is None else upper,
-    )
-    first, last = sorted(ends, key=seconds if isinstance(column, Datetime) else None)
+    if isinstance(column, Integer):
+        lower = lower if lower is None else math.ceil(lower)
+        upper = upper if upper is None else math.floor(upper)
+    key = seconds if isinstance(column, Datetime) else None
+    first = column.lower if lower is None else lower
+    last = column.upper if upper is None else upper
+    if lower is None:
+        first = min(first, last, key=key)
+    else:
+        last = max(first, last, key=key)
     return replace(column, lower=first, upper=last)
 
 

@@ -11,7 +11,7 @@ from skdpgen import (
     Numeric,
     Schema,
 )
-from skdpgen.exceptions import SchemaError
+from skdpgen.exceptions import SchemaError, SchemaWarning
 from tests._seeded import same_noise
 
 
@@ -61,6 +61,27 @@ def test_what_is_stated_is_kept_and_the_rest_is_discovered(name, column, facts):
     statements = str(synth.privacy_)
     assert f"a bound, form or codes of columns: taken as public ({name})" in statements
     assert "discovered privately" in statements
+
+
+def test_a_bound_of_whole_numbers_is_whole():
+    described = fitted({"age": Numeric(20.5)}).schema_.columns["age"]
+    assert described.lower == 21
+    assert type(described.lower) is type(described.upper) is int
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "end"),
+    [
+        ("age", Integer(200), 200),
+        ("age", Integer(None, -5), -5),
+        ("day", Datetime("2050-01-01"), pd.Timestamp("2050-01-01")),
+        ("day", Datetime(None, "1990-01-01"), pd.Timestamp("1990-01-01")),
+    ],
+)
+def test_a_bound_that_no_row_obeys_is_kept_and_stated(name, column, end):
+    with pytest.warns(SchemaWarning, match="moved to it"):
+        synth = fitted({name: column})
+    assert synth.sample(50)[name].eq(end).all()
 
 
 def test_a_target_may_have_one_bound():
