@@ -228,8 +228,8 @@ class Datetime:
     Parameters
     ----------
     lower, upper : str or Timestamp
-        Bounds; times outside are clipped to them. With ``format`` both may be left
-        out, to be discovered, or be written in it.
+        Bounds; times outside are clipped to them. One may be left out, to be
+        discovered; both, with a resolution or a format. They may be in that format.
     resolution : {"day", "hour", "minute", "second"} or None, default=None
         What all times are whole numbers of: "day" is dates without a time of day, which
         a ``format`` may say, too. None is continuous.
@@ -342,8 +342,10 @@ class Datetime:
     @property
     def n_values(self) -> int | None:
         """How many values there can be; None if continuous."""
+        if not self.step or None in (self.lower, self.upper):
+            return None
         lower, upper = self.drawn_bounds
-        return math.floor((upper - lower) / self.step) + 1 if self.step else None
+        return math.floor((upper - lower) / self.step) + 1
 
 
 @saved("column.categorical")
@@ -458,7 +460,7 @@ Column = (
     Numeric | Integer | Datetime | Categorical | Ordinal | Boolean | Drop | Regenerate
 )
 NUMBERS = (Numeric, Integer, Datetime)
-# What a column may state while a bound is left to discovery; 0 is a fact, None is none.
+# What a column may state while a bound is left to discovery. 0 is stated, None is not.
 STATED, FORMS = (
     {"lower", "upper", "decimals", "resolution"},
     {"parse", "format", "codes"},
@@ -582,7 +584,10 @@ def _iso(value: object, form: str | None) -> str:
             parsed = read_time(value, form)
             if not math.isnan(parsed):
                 value = times_at([parsed])[0]
-        return str(pd.Timestamp(value).isoformat())
+        stamp = pd.Timestamp(value)
+        if pd.isna(stamp):
+            raise ValueError("no time")
+        return str(stamp.isoformat())
     except (TypeError, ValueError):
         raise SchemaError(
             "lower and upper of a Datetime must be times, as '2024-01-31'. "

@@ -145,7 +145,8 @@ def _one_peak(counts: Floats, noise_std: float, usual: Floats, rows: float) -> F
 
     The cells of a gap are parts of octaves, and noise hides the rows of each. So these
     are taken to be in the shape of a bell, whose place and width are unknown. The
-    result is the mean over places and widths.
+    result is the mean over places and widths, and a small part that is the same
+    everywhere: there may be another peak.
     """
     if not noise_std:
         return np.maximum(counts, 0.0) + EVEN_PART * usual / usual.sum()
@@ -153,7 +154,7 @@ def _one_peak(counts: Floats, noise_std: float, usual: Floats, rows: float) -> F
     everywhere = np.ones(len(counts))
     bells = zip(BELL_STDS, chances, strict=True)
     spread = [_spread(p / _spread(everywhere, width), width) for width, p in bells]
-    return np.asarray(np.sum(spread, axis=0))
+    return np.asarray(np.sum(spread, axis=0) + EVEN_PART / len(counts))
 
 
 def _chances_of_bells(
@@ -245,7 +246,9 @@ def tree_estimates(trees: Sequence[Tree]) -> list[Floats]:
         of_tree = of_tree[goes_on]
         middles = (starts + stops) // 2
         left, right = sums[middles] - sums[starts], sums[stops] - sums[middles]
-        expected = (base[middles] - base[starts]) / (base[stops] - base[starts])
+        spans = base[stops] - base[starts]  # 0 if the prior is, up to rounding
+        expected = (middles - starts) / (stops - starts)
+        np.divide(base[middles] - base[starts], spans, out=expected, where=spans > 0)
         surplus = (1 - expected) * left - expected * right
         # std of the surplus; each half has the noise of its number of cells
         noise = noise_stds[of_tree] * np.hypot(
@@ -768,10 +771,12 @@ def _bin_edges(
         is_spike = is_full and (single[k] or _is_spike(line, rows, k))
         if row >= mass or is_spike:
             close(a)
-            parts = 1 if is_spike else math.ceil(row / mass)
+            parts = math.ceil(row / mass) if line.is_time or not is_spike else 1
             inner = cut(a, b, parts, line.step)
             if is_spike and not single[k]:
-                inner = np.array(_single_value_edges(roundest(a, b, line), line))
+                value = np.array(_single_value_edges(roundest(a, b, line), line))
+                # a time that rows share need not be round: the parts stay
+                inner = np.union1d(inner, value) if line.is_time else value
             for edge in inner:
                 close(float(edge))
             close(b)
@@ -907,7 +912,10 @@ def with_range_of(column: Column, cells: Cells, marginal: Floats) -> Column:
     kind = Kind.DATETIME if isinstance(column, Datetime) else Kind.FLOAT
     shown = replace(numbers, gaps=tuple(sorted(empty)))
     summary: Any = summary_of(shown, kind, nullable=column.nullable)
-    return replace(column, lower=summary.lower, upper=summary.upper)
+    lower, upper = summary.lower, summary.upper
+    if isinstance(column, Numeric) and column.decimals is not None:  # may be stated
+        lower, upper = round(lower, column.decimals), round(upper, column.decimals)
+    return replace(column, lower=lower, upper=upper)
 
 
 def without_outer_gaps(cells: NumberCells) -> NumberCells:

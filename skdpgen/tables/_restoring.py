@@ -309,8 +309,8 @@ def draw_values(
 
     Categories are looked up. Numbers are uniform inside their cell, exact where the
     cell is a single value; the two end cells decay at the rate at which their density
-    continues that of their neighbour. If that is not denser, all sizes in a cell beyond
-    the range are as likely.
+    continues that of their neighbour. If that is not denser, numbers in a cell beyond
+    the range decay so that their mean is as if all sizes were as likely.
     """
     if isinstance(cells, CategoryCells):
         table = pd.Series([*cells.categories, None], dtype=object)
@@ -325,7 +325,7 @@ def draw_values(
         integers = pd.Series(np.round(values), dtype="Float64").astype("Int64")
         return integers.mask(missing)
     decimals = column.decimals if isinstance(column, Numeric) else None
-    if decimals is not None and numbers.step is None:  # too many for a lattice
+    if decimals is not None:  # fewer than the lattice has, or too many for one
         values = values.round(decimals).clip(*bounds(column))
     return pd.Series(values).mask(missing)
 
@@ -377,10 +377,9 @@ def draw_numbers(
             near, far = left[end], right[end]
             if inner > end:
                 near, far = -far, -near
-            is_beyond = end in cells.gaps or atoms[inner] or marginal[inner] <= 0
             if not atoms[inner] and density[inner] > density[end]:
                 rate = decay_rate(density[end] / density[inner])
-            elif is_beyond and len(full) > 1 and near > 0 and not cells.is_time:
+            elif end in cells.gaps and near > 0 and not cells.is_time:
                 rate = math.log(far / near)  # then the mean is that of log-uniform
             else:
                 continue

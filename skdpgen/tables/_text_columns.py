@@ -200,10 +200,13 @@ def with_hint(column: Column, hint: Column) -> Column:
         ends = _joined_bounds(column, hint)
         return replace(hint, **ends, resolution=resolution, nullable=nullable)
     ends = _joined_bounds(column, hint)
-    if isinstance(hint, Numeric) and hint.decimals is not None and not hint.codes:
-        return replace(hint, **ends, nullable=nullable)
     assert isinstance(hint, Numeric | Integer)
     assert isinstance(column, Numeric | Integer)
+    if isinstance(hint, Numeric) and hint.decimals is not None:
+        digits = hint.decimals  # of a discovered bound, too
+        given = {"lower": hint.lower, "upper": hint.upper}
+        ends |= {e: round(x, digits) for e, x in ends.items() if given[e] is None}
+        return replace(hint, **ends, nullable=nullable)
     description: Any = {"nullable": nullable, "parse": hint.parse, "codes": hint.codes}
     description["origin"] = hint.origin
     if hint.format is not None:

@@ -63,6 +63,17 @@ def test_what_is_stated_is_kept_and_the_rest_is_discovered(name, column, facts):
     assert "discovered privately" in statements
 
 
+@pytest.mark.parametrize("decimals", [0, 1])
+def test_drawn_numbers_have_the_stated_decimals(decimals):
+    synth = fitted({"income": Numeric(decimals=decimals)})
+    drawn = synth.sample(200, random_state=0)["income"]
+    assert (drawn == drawn.round(decimals)).all()
+    described = synth.schema_.columns["income"]
+    assert described.upper == round(described.upper, decimals)
+    codes = fitted({"income": Numeric(0, decimals=decimals, codes=[-9])})
+    assert codes.schema_.columns["income"].decimals == decimals
+
+
 def test_a_bound_of_whole_numbers_is_whole():
     described = fitted({"age": Numeric(20.5)}).schema_.columns["age"]
     assert described.lower == 21
@@ -91,6 +102,18 @@ def test_a_target_may_have_one_bound():
     synth = fitted(schema, X, y, task="regression")
     assert synth.schema_.target.lower == 0
     assert "taken as public (target)" in str(synth.privacy_)
+
+
+def test_labels_need_both_bounds():
+    labels = pd.Series(np.arange(3000) % 3)
+    with pytest.raises(SchemaError, match="needs lower and upper"):
+        fitted(Schema({}, target=Integer(0)), y=labels)
+
+
+def test_no_time_is_no_bound():
+    with pytest.raises(SchemaError, match="must be times"):
+        Datetime(pd.NaT)
+    assert Datetime("2020-01-01", resolution="day").n_values is None
 
 
 def test_the_order_of_a_schema_does_not_matter():

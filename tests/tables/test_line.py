@@ -702,6 +702,16 @@ def test_a_time_that_many_rows_share_keeps_its_second():
         assert found.held(values) > 0.97  # the year 2000 is in the way of no range
 
 
+@pytest.mark.parametrize("time", ["1955-05-05 05:05:05", "2015-06-30 23:59:59"])
+def test_a_shared_time_that_is_not_round_is_not_far_off(time):
+    shared = (np.datetime64(time) - np.datetime64("2000-01-01T00:00:00")).astype(float)
+    values = with_sentinel(10_000, 2_000, 0)
+    values[values == SENTINEL] = shared
+    found = discover(values, DATETIME, noise=(40.0, 40.0, 30.0))
+    k = found.cells.encode(numbers([shared]))[0]
+    assert found.cells.edges[k + 1] - found.cells.edges[k] < 0.1 * DAY
+
+
 def test_times_beyond_a_range_are_taken_to_be_near_the_year_2000():
     """Cells beyond 1970 ended within 1999, and rows of later years were drawn there."""
     values = with_sentinel(2_000, 400, 0)
@@ -711,6 +721,21 @@ def test_times_beyond_a_range_are_taken_to_be_near_the_year_2000():
     lower, upper = cells.edges[code : code + 2] / (365.25 * DAY) + 2000
     assert 2000 < lower < 2020
     assert 2020 < upper < 2100
+
+
+def test_a_tree_without_prior_where_rows_are_seen_is_shared_evenly():
+    tree = Tree(np.array([9.0, 0.0, 0.0, 50.0]), 1.0, np.array([1.0, 1.0, 0.0, 0.0]))
+    (rows,) = tree_estimates([tree])
+    assert np.isfinite(rows).all()
+    assert rows[3] > 45
+
+
+def test_amounts_of_every_size_are_not_lost():
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        values = np.where(rng.random(4000) < 0.6, 0.0, 10 ** rng.uniform(-6, 10, 4000))
+        found = discover(values, FLOAT, noise=(100.0, 30.0, 10.0), seed=seed)
+        assert abs(found.rows.sum() - 4000) < 1_000
 
 
 def test_cells_beyond_a_column_of_zeros_hold_numbers_of_every_usual_size():

@@ -90,6 +90,12 @@ def public_classes(
         assert target.categories is not None  # the schema is checked before
         return sorted_unique(target.categories)
     if isinstance(target, Integer):
+        if None in (target.lower, target.upper):
+            raise SchemaError(
+                "An Integer target that lists classes needs lower and upper. Got "
+                f"lower={target.lower!r}, upper={target.upper!r}; give both, leave the "
+                "target out to have labels discovered, or set `task='regression'`."
+            )
         if (target.n_values or math.inf) > MAX_CLASSES:
             raise SchemaError(
                 f"An Integer target lists at most {MAX_CLASSES} classes. Got "
