@@ -94,12 +94,6 @@ def test_a_wrong_parameter_names_rule_and_value(name):
 
 WRONG_TABLES = {
     "missing column": (X.drop(columns="age"), Y, SchemaError, r"without age; add"),
-    "order": (
-        X[X.columns[::-1]],
-        Y,
-        SchemaError,
-        r"order of the schema.*Got late_payments.*reorder",
-    ),
     "duplicates": (X[["age", "age"]], Y, SchemaError, r"distinct. Got age twice"),
     "NaN": (X.rename(columns={"age": np.nan}), Y, SchemaError, r"must have a name"),
     "NA": (X.rename(columns={"age": pd.NA}), Y, SchemaError, r"must have a name"),
