@@ -84,12 +84,12 @@ from skdpgen.tables._line_bins import (
     bins_between,
     bins_of,
     outside_of,
-    smoothed,
     summary_of,
     with_range_of,
     within_limits,
     without_outer_gaps,
 )
+from skdpgen.tables._line_rows import smoothed
 from skdpgen.tables._passes import RemoteRows, check_zones, layouts_of, read_part
 from skdpgen.tables._restoring import (
     draw_values,

@@ -46,7 +46,8 @@ from skdpgen.tables import (
     worth_dividing,
 )
 from skdpgen.tables._columns import DAY
-from skdpgen.tables._line_bins import Tree, _likeliest_cell, roundest, tree_estimates
+from skdpgen.tables._line_bins import _likeliest_cell, roundest
+from skdpgen.tables._line_rows import Tree, tree_estimates
 from skdpgen.tables._values import Numbers
 
 FLOAT, INTEGER, DATETIME = Kind.FLOAT, Kind.INTEGER, Kind.DATETIME
