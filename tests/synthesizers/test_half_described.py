@@ -60,7 +60,7 @@ def test_what_is_stated_is_kept_and_the_rest_is_discovered(name, column, facts):
         assert drawn.max() <= facts["upper"]
     statements = str(synth.privacy_)
     assert f"a bound, form or codes of columns: taken as public ({name})" in statements
-    assert "discovered privately" in statements
+    assert "rest of the schema of 1 columns: discovered privately" in statements
 
 
 @pytest.mark.parametrize("decimals", [0, 1])

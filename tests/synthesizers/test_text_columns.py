@@ -81,7 +81,7 @@ def test_hints_are_discovered_and_paid_for():
     assert "octaves and words of 3 columns" in report
     stated = "a bound, form or codes of columns: taken as public (day, paid, steps)"
     assert stated in report
-    assert "schema of 3 columns: discovered privately" in report
+    assert "rest of the schema of 3 columns: discovered privately" in report
     known = DPIndependentSynthesizer(10.0, schema=Schema(KNOWN)).fit(X)
     assert "discovered" not in str(known.privacy_)
     assert "schema of 3 columns: taken as public" in str(known.privacy_)

@@ -651,8 +651,11 @@ def _stated(
     if known.hints:
         names = ", ".join("target" if n is TARGET else str(n) for n in known.hints)
         lines.append(f"a bound, form or codes of columns: taken as public ({names})")
-    if len(known.unknown):
-        way = "of the public rows, or discovered privately"
-        way = way if has_public else "discovered privately"
-        lines.append(f"schema of {len(known.unknown)} columns: {way}")
+    way = "of the public rows, or discovered privately"
+    way = way if has_public else "discovered privately"
+    n_unknown = len(known.unknown) - len(known.hints)
+    if n_unknown:
+        lines.append(f"schema of {n_unknown} columns: {way}")
+    if known.hints:
+        lines.append(f"rest of the schema of {len(known.hints)} columns: {way}")
     return lines
