@@ -326,13 +326,18 @@ def stored_rows(paper: str, folder: Path = PAPERS) -> list[Row]:
 def read_printed(path: Path) -> pd.DataFrame:
     """Return what a paper prints; an epsilon that is left out is that of no noise.
 
-    ``spread`` is the standard deviation over releases, where the paper prints it.
+    ``spread`` is the standard deviation over releases, where the paper prints it, and
+    ``digits`` how many decimals the number has in the file: those of the paper.
     """
     names = ["epsilon", "spread"]
     gaps = {name: [""] for name in names}
-    printed = pd.read_csv(path, comment="#", keep_default_na=False, na_values=gaps)
+    printed = pd.read_csv(
+        path, comment="#", dtype=str, keep_default_na=False, na_values=gaps
+    )
+    decimals_of = printed["value"].str.partition(".")[2].str.len()
     spread = printed.get("spread", np.nan)
-    return printed.assign(spread=spread).astype(dict.fromkeys(names, float))
+    numbers = dict.fromkeys([*names, "value"], float)
+    return printed.assign(spread=spread, digits=decimals_of).astype(numbers)
 
 
 def our_numbers(rows: Iterable[Row], data: Mapping[str, str]) -> pd.DataFrame:
@@ -600,12 +605,13 @@ def written(group: pd.DataFrame, place: Place, source: str) -> str:
         values = group.loc[wanted, "value"].astype(float)
         if values.empty:
             continue
-        text = decimals(values.mean(), place.digits)
-        spread = values.std()
-        if source == PRINTED:
-            spread = group.loc[wanted, "spread"].mean()  # of one number
+        digits, spread = place.digits, values.std()
+        if source == PRINTED:  # one number, with no more decimals than the paper's
+            digits = min(digits, int(group.loc[wanted, "digits"].max()))
+            spread = group.loc[wanted, "spread"].mean()
+        text = decimals(values.mean(), digits)
         if np.isfinite(spread):
-            text += f" ± {decimals(spread, place.digits)}"
+            text += f" ± {decimals(spread, digits)}"
         texts.append(text)
     is_marked = source != PRINTED and group["untrained"].eq(True).any()
     return " / ".join(texts) + (MARK if is_marked else "")

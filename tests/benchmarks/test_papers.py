@@ -436,7 +436,7 @@ def test_the_command_takes_names_of_runs(options, runs, tmp_path, monkeypatch):
 
 
 def test_runs_that_only_explain_are_left_out_unless_named(tmp_path, monkeypatch):
-    explaining = {"ideas", "selected", "section_3"}
+    explaining = {"ideas", "selected", "weights_and_cells"}
     explaining |= {"rows_of_the_code", "rows_of_covtype"}
     asked, text = asked_runs(["dp_ntk", "--no-gpu"], tmp_path, monkeypatch)
     assert {"tables", "digits"} <= asked
