@@ -241,8 +241,8 @@ def perceptual_kernel(
     ``settings.stopping_budget`` of the budget. Codes are clipped to norm 1, so a row
     that is replaced moves them by 2 at most (:class:`~skdpgen.privacy.Moments`: squares
     are free), and one that is added by :math:`\sqrt{1.5}`. Scoring a generator against
-    it is post-processing. (The paper's proxy was computed from private images without
-    noise.)
+    it is post-processing. (The published code of the paper computes its proxy from
+    private images without noise.)
     """
     layout: Any = opening.facts.layout
     pooling = pooling_of(layout.size, settings.pooling)
