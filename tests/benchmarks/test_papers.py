@@ -69,7 +69,7 @@ def row_of(release, name="M, defaults", **values):
 def printed_of(*lines):
     columns = ["place", *KEYS, "metric", "value"]
     printed = pd.DataFrame([["t", *line] for line in lines], columns=columns)
-    return printed.astype({"epsilon": float}).assign(spread=np.nan)
+    return printed.astype({"epsilon": float}).assign(spread=np.nan, digits=3)
 
 
 PRINTED = printed_of(
@@ -104,6 +104,20 @@ def test_a_printed_deviation_stands_beside_its_number():
     printed = PRINTED.assign(spread=[np.nan, 0.025])
     rows = [row_of(0, roc_auc=0.5)]
     assert lines_of(rows, printed=printed)[3].startswith("| theirs, M, 1 | .750 ± .025")
+
+
+def test_printed_numbers_have_the_decimals_of_the_paper(tmp_path):
+    path = tmp_path / "printed.csv"
+    path.write_text(
+        "place,data,method,epsilon,model,metric,value,spread\n"
+        "t,theirs,M,1,mean,roc_auc,0.70,0.02\n"
+        "t,theirs,N,1,mean,roc_auc,0.8125,\n"
+    )
+    lines = lines_of([row_of(0, roc_auc=0.5)], printed=read_printed(path))
+    assert lines[2:4] == [
+        "| theirs, M, 1 | .70 ± .02 | .500 |",
+        "| theirs, N, 1 | .813 |  |",
+    ]
 
 
 def test_scores_of_chosen_classifiers_stand_in_tables_of_their_own():
@@ -250,7 +264,7 @@ def test_a_page_may_have_rows_of_another_paper(tmp_path):
     page = "".join(
         f"<!-- paper:{name} -->\n<!-- /paper -->\n" for name in ("t", "costs")
     )
-    assert "| theirs, M, 1 | .750 | .500 |" in fill_paper_page(page, "mine", tmp_path)
+    assert "| theirs, M, 1 | .75 | .500 |" in fill_paper_page(page, "mine", tmp_path)
 
 
 def test_presets_take_the_settings_of_the_data_set():
