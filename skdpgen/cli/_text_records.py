@@ -172,6 +172,7 @@ BYTE_ORDER_MARKS = {
     codecs.BOM_UTF16_BE: "utf-16-be",
 }  # the byte-order mark of UTF-32 begins with one of these, and its header has NUL
 ERRORS = "skdpgen-unreadable"
+ESCAPES = rb"\u000a\U0000000a\N{LINE FEED}\x0a\012\n"  # of a line break, in ASCII
 WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # .xlsx and .ods, and .xls
 SAVE_AS_CSV = "Save the sheet as CSV (in Excel: CSV UTF-8), and name that file."
 
@@ -350,7 +351,9 @@ for each character, as cp1252. Got 'shift_jis'; convert the file to UTF-8.
             return
         characters = [bytes([i]).decode(name, ERRORS) for i in range(256)]
         is_ascii = characters[:128] == [chr(i) for i in range(128)]
-        # no byte may take the next one for a part of its character
+        # no byte may take the next one for a part of its character, and no escape of
+        # ASCII may stand for a line break
+        is_ascii = is_ascii and ESCAPES.decode(name, ERRORS).encode() == ESCAPES
         if is_ascii and all(
             bytes([i, j]).decode(name, ERRORS) == characters[i] + characters[j]
             for i in range(128, 256)

@@ -226,17 +226,18 @@ def sum_rows(
     totals = {
         key: block.start(n_classes * n_minibatches) for key, block in blocks.items()
     }
-    for batch in batches:
-        if batch.labels.ndim != 1:
-            raise ValueError("labels must have one dimension. Got more.")
-        labels = batch.labels
-        if n_minibatches > 1:
-            is_labelled = (labels >= 0) & (labels < n_classes)
-            group = random_groups(len(labels), n_minibatches)
-            labels = np.where(is_labelled, labels + n_classes * group, -1)
-        for key, block in blocks.items():
-            part = batch.parts.get(key)
-            totals[key] = block.add(totals[key], part, labels)
+    with np.errstate(all="ignore"):  # a warning would tell about a value
+        for batch in batches:
+            if batch.labels.ndim != 1:
+                raise ValueError("labels must have one dimension. Got more.")
+            labels = batch.labels
+            if n_minibatches > 1:
+                is_labelled = (labels >= 0) & (labels < n_classes)
+                group = random_groups(len(labels), n_minibatches)
+                labels = np.where(is_labelled, labels + n_classes * group, -1)
+            for key, block in blocks.items():
+                part = batch.parts.get(key)
+                totals[key] = block.add(totals[key], part, labels)
     return totals
 
 

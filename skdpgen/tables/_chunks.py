@@ -1,6 +1,13 @@
 """Rows that are not in memory: files, queries and chunks that are read in parts."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -56,19 +63,47 @@ def is_source(X: Any) -> bool:
 def source_of(X: Any, rows: int) -> Source:
     """Return a source with batches of at most ``rows`` rows; raise for other types."""
     if isinstance(X, Path):
-        require("pyarrow", extra="arrow")
-        from pyarrow import dataset
-
-        X = dataset.dataset(X, format="parquet")
+        return _without_texts(_of_folder(X, rows))
     kind = _kind(X)
     if kind is not None:
-        return kind(X, rows)
+        return _without_texts(kind(X, rows))
     if callable(X):
         return _of_readers(X, rows)
     raise TypeError(
         "A source of rows must be a pyarrow.dataset.Dataset, a Path of Parquet, a "
         "polars.LazyFrame, a DuckDB relation, or a callable that returns a "
         f"pyarrow.RecordBatchReader. Got {type(X).__name__} instead."
+    )
+
+
+def _without_texts(source: Source) -> Source:
+    """Return a source whose engine's errors are raised without their texts.
+
+    An engine that cannot parse or cast a value quotes it.
+    """
+
+    def opened(names: Sequence[str]) -> Iterator[Any]:
+        batches = _answer(lambda: source.open(names))
+        while (batch := _answer(lambda: next(batches, None))) is not None:
+            yield batch
+
+    return Source(source.empty, source.names, opened, lambda: _answer(source.count))
+
+
+def _answer(ask: Callable[[], Any]) -> Any:
+    """Return what an engine answers; an error reveals nothing but that there was one.
+
+    Errors of files and memory are passed on.
+    """
+    try:
+        return ask()
+    except (OSError, MemoryError):
+        raise
+    except Exception:
+        pass  # outside of `except`, so that no traceback shows values
+    raise RuntimeError(
+        "The source of rows could not be read to its end. Its error may quote a value, "
+        "so it is not shown; run the query by itself, where the rows may be seen."
     )
 
 
@@ -84,8 +119,45 @@ def _kind(X: Any) -> Callable[[Any, int], Source] | None:
     return None
 
 
+def _of_folder(path: Path, rows: int) -> Source:
+    """Read a file or folder of Parquet; a dictionary is read as its values.
+
+    The width of its indices depends on the values of a file, and those of another may
+    not fit. So it is made anew, of one width, from each batch.
+    """
+    require("pyarrow", extra="arrow")
+    import pyarrow as pa
+    from pyarrow import dataset
+
+    declared = dataset.dataset(path, format="parquet").schema
+    types = {field.name: field.type for field in declared}
+    fields = [field.with_type(_value_type(field.type)) for field in declared]
+    of_values = dataset.dataset(path, format="parquet", schema=pa.schema(fields))
+    source = _of_dataset(of_values, rows)
+
+    def opened(names: Sequence[str]) -> Iterator[Any]:
+        return (_with_dictionaries(table, types) for table in source.open(names))
+
+    return Source(declared.empty_table(), source.names, opened, source.count)
+
+
+def _with_dictionaries(table: Any, types: Mapping[str, Any]) -> Any:
+    """Return a table of Arrow whose columns are dictionaries where ``types`` are."""
+    import pyarrow as pa
+
+    for place, name in enumerate(table.column_names):
+        if pa.types.is_dictionary(types[name]):
+            made = table[name].combine_chunks().dictionary_encode()
+            column = pa.DictionaryArray.from_arrays(
+                made.indices, made.dictionary, ordered=types[name].ordered
+            )
+            table = table.set_column(place, name, column)
+    return table
+
+
 def _of_dataset(dataset: Any, rows: int) -> Source:
     """Read a dataset of pyarrow (Parquet and others), a few batches ahead."""
+    _check_files(dataset)
     ahead = {"batch_readahead": 2, "fragment_readahead": 1}
 
     def opened(names: Sequence[str]) -> Iterator[Any]:
@@ -94,6 +166,70 @@ def _of_dataset(dataset: Any, rows: int) -> Source:
 
     schema = dataset.schema
     return Source(schema.empty_table(), tuple(schema.names), opened, dataset.count_rows)
+
+
+def _check_files(dataset: Any) -> None:
+    """Raise unless every value of every file fits the types of a dataset.
+
+    pyarrow casts the values of a file to these types, and raises for one that does not
+    fit. So the types must fit, whatever the values are.
+    """
+    files = [part for part in dataset.get_fragments() if hasattr(part, "format")]
+    for file in files:
+        if file.format.default_extname in {"csv", "json"}:
+            raise TypeError(
+                "A dataset must be of Parquet or Arrow files. Got text files, whose "
+                "values pyarrow parses, and fails if one does not fit. Write them as "
+                "Parquet, or read them by `skdpgen fit`."
+            )
+        for stored in file.physical_schema:
+            place = dataset.schema.get_field_index(stored.name)
+            if place < 0:
+                continue
+            declared = dataset.schema.field(place).type
+            is_alone = len(files) == 1 and stored.type == declared
+            if not is_alone and not _always_fits(stored.type, declared):
+                hint = ""
+                if declared != _value_type(declared):
+                    hint = " Give the folder as a Path, or name a schema without them."
+                raise TypeError(
+                    "Every value of the files of a dataset must fit its types. Got "
+                    f"column {stored.name!r} of {stored.type} in a file, where the "
+                    f"dataset has {declared}.{hint}"
+                )
+
+
+def _always_fits(stored: Any, declared: Any) -> bool:
+    """Return whether any value of one Arrow type can be cast to another.
+
+    The width of a dictionary's indices depends on its values, so a declared dictionary
+    may be too narrow.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> _always_fits(pa.int32(), pa.int64()), _always_fits(pa.int64(), pa.int32())
+    (True, False)
+    """
+    from pyarrow import types
+
+    if types.is_dictionary(declared):
+        return False
+    stored = _value_type(stored)
+    if stored == declared or types.is_null(stored):
+        return True
+    numbers = types.is_signed_integer, types.is_unsigned_integer, types.is_floating
+    if any(is_number(stored) and is_number(declared) for is_number in numbers):
+        return bool(stored.bit_width <= declared.bit_width)
+    texts = types.is_string, types.is_large_string, types.is_string_view
+    return all(any(is_text(t) for is_text in texts) for t in (stored, declared))
+
+
+def _value_type(dtype: Any) -> Any:
+    """Return the type of the values of a dictionary; other types as they are."""
+    from pyarrow import types
+
+    return dtype.value_type if types.is_dictionary(dtype) else dtype
 
 
 def _of_polars(frame: Any, rows: int) -> Source:

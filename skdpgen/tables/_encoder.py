@@ -222,6 +222,7 @@ class Encoder:
         for columns, target in chunks:
             yield self._batch(columns, target, *encode)
 
+    @np.errstate(all="ignore")  # a warning would tell about a value
     def _batch(
         self,
         columns: dict[Any, Any],

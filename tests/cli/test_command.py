@@ -248,6 +248,11 @@ WRONG = {
     "open quote": (("fit", "{}/open.csv", "--out", "{}/new"), 2, "close each quote"),
     "separator": ((*FIT, "--separator", ", "), 2, "one character"),
     "encoding": ((*FIT, "--encoding", "shift_jis"), 2, "convert the file to UTF-8"),
+    "escapes": (  # in which the text \\u000a is a line break
+        (*FIT, "--encoding", "raw_unicode_escape"),
+        2,
+        "convert the file to UTF-8",
+    ),
     "not parquet": (("fit", "{}/not.parquet", "--out", "{}/new"), 1, "outside skdpgen"),
     "model is there": (("fit", "{}/people.csv", "--out", "{}/model"), 2, "already"),
     "target": ((*FIT, "--target", "Status"), 2, "must be a column"),

@@ -177,6 +177,21 @@ VALUES = ["a", "f", "never seen", None]
 NUMBERS = [-1e300, 3.0, 9.0, np.nan, 1e300]
 
 
+@pytest.mark.parametrize(
+    ("value", "is_outside"), [(1e308, 1), (-1e308, 1), (5e-324, 0), (np.inf, 0)]
+)
+def test_no_private_number_makes_a_warning(value, is_outside):
+    """In steps of the public decimals a huge number is infinite."""
+    public = pd.DataFrame({"paid": np.arange(300) / 100})
+    private = public.copy()
+    private.loc[7, "paid"] = value
+    with np.errstate(all="raise"):
+        outside = Outside(Numeric(0, 3, decimals=2))
+        batches = Rows.read(private, None).batches({"paid": outside})
+        codes = np.concatenate([batch.parts["columns"][:, 0] for batch in batches])
+    assert codes.sum() == codes[7] == is_outside
+
+
 def test_one_row_moves_the_objection_as_far_as_is_paid_for():
     """Brute force over replaced rows: a row is in one of two cells of each column."""
     table = pd.DataFrame(

@@ -202,3 +202,86 @@ def test_a_reader_that_cannot_be_opened_anew(folder):
     once = ds.dataset(folder).scanner().to_reader()
     with pytest.raises(ValueError, match=r"another number of rows|no chunk at all"):
         fitted(Chunks.of(lambda: once, "bought"))
+
+
+def two_files(folder, first, second):
+    """Write two files of one column, whose types may differ."""
+    for name, column in (("a", first), ("b", second)):
+        pq.write_table(pa.table({"v": column}), folder / f"{name}.parquet")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (pa.array([1]), pa.array(["2"])),
+        (pa.array([1]), pa.array([2.0])),
+        (pa.array([1], pa.int32()), pa.array([5], pa.int64())),
+        (pa.array([1], pa.timestamp("us")), pa.array([1], pa.timestamp("ns"))),
+        (pa.array([1], pa.timestamp("ns")), pa.array([1], pa.timestamp("us"))),
+        (pa.array(["a"]), pa.array([b"b"])),
+    ],
+)
+@pytest.mark.parametrize("opened", [Path, ds.dataset])
+def test_files_whose_values_might_not_fit_are_refused(first, second, opened, tmp_path):
+    """pyarrow would cast them, and quote the value that does not fit."""
+    two_files(tmp_path, first, second)
+    with pytest.raises(TypeError, match=r"must fit its types\. Got column 'v' of "):
+        Chunks.of(opened(tmp_path))
+    one = ds.dataset(tmp_path / "b.parquet", schema=pa.schema({"v": first.type}))
+    with pytest.raises(TypeError, match="must fit its types"):
+        Chunks.of(one)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (pa.array([1], pa.int64()), pa.array([5], pa.int32())),
+        (pa.array([0.5]), pa.array([0.25], pa.float32())),
+        (pa.array(["a"]), pa.array(["b"], pa.large_string())),
+        (pa.array(["a"]), pa.nulls(1)),
+    ],
+)
+def test_files_whose_values_always_fit_are_read(first, second, tmp_path):
+    two_files(tmp_path, first, second)
+    chunks = list(Chunks.of(tmp_path))
+    values = [value for X, _ in chunks for value in X["v"].to_pylist()]
+    assert values == [*first.to_pylist(), *second.to_pylist()]
+
+
+def test_the_width_of_a_dictionary_decides_nothing(tmp_path):
+    """It is that of the file with more words, which are private."""
+    words = [f"w{i}" for i in range(300)]
+    few = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), words[:2])
+    many = pa.DictionaryArray.from_arrays(pa.array([0, 299], pa.int16()), words)
+    two_files(tmp_path, few, many)
+    tables = [X for X, _ in Chunks.of(tmp_path)]
+    assert {str(X.schema.field("v").type.index_type) for X in tables} == {"int32"}
+    values = [value for X in tables for value in X["v"].to_pylist()]
+    assert values == ["w0", "w1", "w0", "w299"]
+    for second in (few, many):
+        two_files(tmp_path, few, second)
+        with pytest.raises(TypeError, match="Give the folder as a Path"):
+            Chunks.of(ds.dataset(tmp_path))
+
+
+def test_errors_of_engines_are_raised_without_their_texts(tmp_path):
+    """They quote the value that could not be parsed."""
+    path = tmp_path / "x.csv"
+    path.write_text("v\n" + 2000 * "7\n" + "secret\n")
+    chunks = Chunks.of(pl.scan_csv(path))
+    with pytest.raises(RuntimeError, match="could not be read to its end") as raised:
+        list(chunks)
+    error = raised.value
+    assert error.__cause__ is error.__context__ is None
+    assert "secret" not in str(error)
+    with pytest.raises(TypeError, match="must be of Parquet or Arrow files"):
+        Chunks.of(ds.dataset(path, format="csv"))
+
+
+def test_a_file_that_is_gone_is_named(folder, tmp_path):
+    copy = tmp_path / "copy.parquet"
+    copy.write_bytes((folder / "0.parquet").read_bytes())
+    chunks = Chunks.of(copy)
+    copy.unlink()
+    with pytest.raises(FileNotFoundError, match=r"copy\.parquet"):
+        list(chunks)

@@ -637,7 +637,7 @@ def _stated(
     lines.append(dtypes_stated(rows.layout, rows.target_layout))
     lines += rows.trusted(budget)
     if rows.has_lists:
-        lines.append("types of plain lists: taken as public")
+        lines.append("types and lengths of plain lists: taken as public")
     if isinstance(rows.layout, ImageLayout):
         lines.append("shape and range of the pixels: public")
     described = [name for name in known.columns if name in rows.layout.names]

@@ -101,7 +101,7 @@ class Outside:
         is_time = isinstance(self.column, Datetime)
         x = as_seconds(numbers) if is_time else as_numbers(numbers)
         lower, upper = bounds(self.column)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(all="ignore"):  # a warning would tell about a value
             is_outside = (x < lower) | (x > upper) | self._is_finer(x)
         if isinstance(values, TokenColumn):
             codes = set(map(str, getattr(self.column, "codes", ())))
