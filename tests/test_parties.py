@@ -106,6 +106,8 @@ def test_no_row_counts_twice(table):
             both + other
     with pytest.raises(ValueError, match="distinct names"):
         Parties([north, north])
+    with pytest.raises(ValueError, match="must have no '/'"):
+        Parties({"north/1": north.answer}, north.like)
     with pytest.raises(ValueError, match="of its own"):
         fitted(
             SYNTHESIZERS[0],

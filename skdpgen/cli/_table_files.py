@@ -180,7 +180,11 @@ def _pieces_of_arrow(path: Path, kind: str, rows: int) -> Iterator[pd.DataFrame]
     if kind in PARQUET:
         import pyarrow.parquet as parquet
 
-        with parquet.ParquetFile(path) as file:
+        # read as such, a dictionary has indices of one width, and keeps cells that are
+        # no text, which are missing below; else Arrow raises for them
+        schema = parquet.read_schema(path)
+        coded = [f.name for f in schema if arrow.types.is_dictionary(f.type)]
+        with parquet.ParquetFile(path, read_dictionary=coded) as file:
             if not rows:
                 yield _with_arrow_types(file.schema_arrow.empty_table())
                 return

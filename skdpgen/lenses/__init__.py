@@ -16,7 +16,12 @@ from skdpgen.lenses._network_lens import (
 )
 from skdpgen.lenses._patch_lens import PatchLens
 from skdpgen.lenses._scattering import ScatteringLens
-from skdpgen.lenses._unit_means import check_pure, each_alone, goes_alone
+from skdpgen.lenses._unit_means import (
+    check_map,
+    check_pure,
+    each_alone,
+    goes_alone,
+)
 
 __all__ = [
     "ClassifierLens",
@@ -35,6 +40,7 @@ __all__ = [
     "ShippedLens",
     "VGG19Lens",
     "as_inputs",
+    "check_map",
     "check_pure",
     "clipped",
     "each_alone",

@@ -25,7 +25,7 @@ from skdpgen.lenses._lens import (
     normalised,
     within_range,
 )
-from skdpgen.lenses._unit_means import UnitMeans, check_pure, goes_alone
+from skdpgen.lenses._unit_means import UnitMeans, goes_alone
 from skdpgen.networks import VGG, PublicAutoEncoder, ResNet, ResNet20
 from skdpgen.utils import (
     saved,
@@ -588,14 +588,6 @@ class PerceptualMap:
             squared = normalize(unit.square(), dim=1, eps=SMALLEST_NORM**2)
             parts.append(math.sqrt(self.squares) * squared)
         return parts
-
-    def check(self) -> None:
-        """Try made-up images, so that a lens fails before budget is used."""
-        copy.deepcopy(self)(torch.zeros(1, math.prod(self.shape)))
-        if self.is_opaque:
-            with torch.no_grad():
-                size = (math.prod(self.shape),)
-                check_pure(self.double(), size, self.n_features, "lens")
 
     def mean(self, x: Tensor, n_parts: int = 1) -> Tensor:
         """Return means of equal groups of rows, (n_parts, n_features)."""

@@ -1,8 +1,9 @@
 """Means of unit vectors, and of their squares as unit vectors, in a few passes."""
 
+import copy
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -154,6 +155,22 @@ def each_alone(see: Callable[[Tensor], Tensor], rows: Tensor, width: int) -> Ten
             except Exception:  # any error would reveal something about the row
                 features[index] = 0.0
     return features
+
+
+def check_map(see: Any, shape: Sequence[int]) -> None:
+    """Try a map of flat images on made-up ones, so that it fails before budget is used.
+
+    Parameters
+    ----------
+    see : PerceptualMap, or a map with the same attributes
+    shape : tuple of int
+        Channels, height and width.
+    """
+    size = (math.prod(shape),)
+    copy.deepcopy(see)(torch.zeros(1, *size))
+    if see.is_opaque:
+        with torch.no_grad():
+            check_pure(see.double(), size, see.n_features, "lens")
 
 
 def check_pure(

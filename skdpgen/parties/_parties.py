@@ -177,6 +177,11 @@ class Parties:
                     "each its own `name`, and rows of one party as one table."
                 )
             parties = {party.name: party.answer for party in members}
+        if any("/" in name for name in parties):
+            raise ValueError(
+                "Names of parties must have no '/', which separates a party from its "
+                f"batches. Got {list(parties)!r}."
+            )
         if not parties or like is None:
             raise ValueError(
                 "There must be parties, and `like` with public columns and dtypes. Got "

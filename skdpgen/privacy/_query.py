@@ -279,7 +279,9 @@ class NoiseShares:
         m, at least 2.
     n_colluding : int
         k, from 0 to m - 2: the larger, the more noise in all. With fewer than half of
-        the parties, an honest majority is assumed.
+        the parties, an honest majority is assumed. A party that sees the release
+        counts as one, also if it works with no one, because it can subtract its own
+        noise. So with 0 epsilon holds against others than parties.
 
     Examples
     --------
@@ -308,7 +310,10 @@ class NoiseShares:
 
     @classmethod
     def honest_majority(cls, n_parties: int) -> Self:
-        """Return shares that allow for the largest minority of colluders."""
+        """Return shares that allow for the largest minority of colluders.
+
+        Of two parties it is none: each sees the other's sum with half of the variance.
+        """
         return cls(n_parties, max(n_parties - 1, 0) // 2)
 
     @property
@@ -345,10 +350,12 @@ class NoiseShares:
         epsilons = [
             f"{self.epsilon(budget, c):.3g} for {c}" for c in range(k + 1, m) if c < m
         ]
+        known = f"up to {k} of them, and" if k else "no party, but only"
         return (
             f"noise in shares of {m} parties, which follow the protocol: epsilon is "
-            f"for up to {k} of them that work with whoever adds up (it is "
-            f"{', '.join(epsilons)}), and against attackers with limited computers; a "
+            f"against {known} whoever adds up; each party that sees what is released "
+            "knows its own noise, and counts as one, also alone (epsilon is "
+            f"{', '.join(epsilons)}); attackers have limited computers; a "
             "question that fails at the rows of a party is the last one that it "
             "answers, and that it failed is not covered by noise"
         )

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
-from skdpgen.lenses import PerceptualMap, PrivateClassifier, lens_of
+from skdpgen.lenses import PerceptualMap, PrivateClassifier, check_map, lens_of
 from skdpgen.lenses._lens_of import LensLike
 from skdpgen.privacy import Release, Subsampling
 from skdpgen.synthesizers.base import (
@@ -29,6 +29,7 @@ from skdpgen.synthesizers.embedding import (
     ENCODER_SHARE,
     RATE,
     STEPS,
+    CodeMap,
     ImageKernel,
     MeasuredEmbedding,
     classifier_lens,
@@ -271,10 +272,14 @@ class DPMEPFSynthesizer(EmbeddingSynthesizer):
     def _fill_settings(self, X: Any) -> Any:
         """Return the settings; a lens that cannot encode such images raises here."""
         settings = super()._fill_settings(X)
-        if not self._is_private and not isinstance(X, Chunks):
-            size = image_size(X)
+        first = X.first if isinstance(X, Chunks) else (X, None)
+        if not self._is_private and first is not None:
+            size = image_size(first[0])  # public, as of all chunks
             seen = size_seen(size, pooling_of(size, settings.pooling))
-            PerceptualMap(self._lens(), seen, settings.second_norm).check()
+            perceptual = PerceptualMap(self._lens(), seen, settings.second_norm)
+            check_map(perceptual, seen)
+            if settings.stopping_budget:
+                check_map(CodeMap(perceptual), seen)
         return settings
 
     def _kernel_of_images(

@@ -129,10 +129,20 @@ def _of_folder(path: Path, rows: int) -> Source:
     import pyarrow as pa
     from pyarrow import dataset
 
-    declared = dataset.dataset(path, format="parquet").schema
+    as_declared = dataset.dataset(path, format="parquet")
+    declared = as_declared.schema
     types = {field.name: field.type for field in declared}
+    coded = {
+        field.name
+        for file in as_declared.get_fragments()
+        for field in file.physical_schema
+        if pa.types.is_dictionary(field.type)
+    }
     fields = [field.with_type(_value_type(field.type)) for field in declared]
-    of_values = dataset.dataset(path, format="parquet", schema=pa.schema(fields))
+    # read as such, dictionaries keep cells that are no text; else Arrow raises for them
+    options = dataset.ParquetReadOptions(dictionary_columns=coded)
+    parquet = dataset.ParquetFileFormat(read_options=options)
+    of_values = dataset.dataset(path, format=parquet, schema=pa.schema(fields))
     source = _of_dataset(of_values, rows)
 
     def opened(names: Sequence[str]) -> Iterator[Any]:
@@ -172,7 +182,8 @@ def _check_files(dataset: Any) -> None:
     """Raise unless every value of every file fits the types of a dataset.
 
     pyarrow casts the values of a file to these types, and raises for one that does not
-    fit. So the types must fit, whatever the values are.
+    fit. So the types must fit, whatever the values are. Dictionaries of Parquet are
+    cast even if a file is alone, and raise for cells that are no text.
     """
     files = [part for part in dataset.get_fragments() if hasattr(part, "format")]
     for file in files:
@@ -187,10 +198,12 @@ def _check_files(dataset: Any) -> None:
             if place < 0:
                 continue
             declared = dataset.schema.field(place).type
+            is_coded = declared != _value_type(declared)
             is_alone = len(files) == 1 and stored.type == declared
+            is_alone &= not (is_coded and file.format.default_extname == "parquet")
             if not is_alone and not _always_fits(stored.type, declared):
                 hint = ""
-                if declared != _value_type(declared):
+                if is_coded:
                     hint = " Give the folder as a Path, or name a schema without them."
                 raise TypeError(
                     "Every value of the files of a dataset must fit its types. Got "

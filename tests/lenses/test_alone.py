@@ -1,5 +1,6 @@
 """Lenses of users: what they do for one image moves no other, and shows nowhere."""
 
+import math
 import warnings
 
 import numpy as np
@@ -18,6 +19,7 @@ from skdpgen.lenses import CosineLens, ModuleLens, PerceptualMap
 from skdpgen.lenses._unit_means import check_pure
 from skdpgen.synthesizers.embedding._feature_map import Mapper
 from skdpgen.synthesizers.gaussian._lens_map import PublicBasis, encoder
+from skdpgen.tables import Chunks
 
 SIDE, ROW = 8, 7  # the row that differs, and is white
 SHAPE = (1, SIDE, SIDE)
@@ -191,6 +193,37 @@ def test_a_lens_that_is_not_pure_is_refused_before_anything_is_paid(use, module)
     synth = USES[use](module())
     with pytest.raises(ValueError, match="same result whatever it saw before"):
         synth.fit(np.zeros((20, SIDE, SIDE), dtype=np.float32), **BESIDE.get(use, {}))
+    assert not hasattr(synth, "privacy_")
+    if use == "DPMEPF":  # which reads chunks, too
+        images = np.zeros((20, SIDE, SIDE), dtype=np.float32)
+        with pytest.raises(ValueError, match="same result whatever it saw before"):
+            synth.fit(Chunks(lambda: [(images, None)]))
+        assert not hasattr(synth, "privacy_")
+
+
+class Comparing(CosineLens):
+    """Encodes by what it saw before; its features do not."""
+
+    is_opaque = is_nonnegative = has_features = True
+
+    def encode(self, images):
+        last = self.__dict__.get("last", 0.0)
+        self.__dict__["last"] = float(images.mean())
+        return super().encode(images) * (1.0 - last)
+
+    def n_features(self, shape):
+        return math.prod(shape)
+
+    def features(self, images):
+        return images.flatten(1)
+
+
+def test_codes_to_stop_by_are_tried_as_features_are():
+    synth = DPMEPFSynthesizer(
+        lens=Comparing(), generator=Generator(max_iter=1), stopping_budget=0.2
+    )
+    with pytest.raises(ValueError, match="same result whatever it saw before"):
+        synth.fit(np.zeros((20, SIDE, SIDE), dtype=np.float32))
     assert not hasattr(synth, "privacy_")
 
 

@@ -154,7 +154,7 @@ def test_what_a_type_lists_is_not_learnt(kind, tmp_path):
     source = pl.from_pandas(frame).lazy()
     if kind == "dictionary":
         pq.write_table(pa.Table.from_pandas(frame), tmp_path / "x.parquet")
-        source = ds.dataset(tmp_path)
+        source = tmp_path
     synth = DPIndependentSynthesizer(epsilon=100.0, random_state=0).fit(source)
     assert set(synth.cells_["word"].categories) == {"a", "b", "other"}
     assert "secret" not in str(vars(synth._facts.layout))
@@ -260,8 +260,22 @@ def test_the_width_of_a_dictionary_decides_nothing(tmp_path):
     assert values == ["w0", "w1", "w0", "w299"]
     for second in (few, many):
         two_files(tmp_path, few, second)
-        with pytest.raises(TypeError, match="Give the folder as a Path"):
-            Chunks.of(ds.dataset(tmp_path))
+        for source in (tmp_path, tmp_path / "a.parquet"):
+            with pytest.raises(TypeError, match="Give the folder as a Path"):
+                Chunks.of(ds.dataset(source))
+
+
+def test_cells_that_are_no_text_do_not_end_a_pass(tmp_path):
+    """pyarrow checks dictionaries of narrow indices that it casts."""
+    words = pa.array([b"good", b"\xff\xfe"], pa.binary()).buffers()
+    words = pa.Array.from_buffers(pa.string(), 2, words)
+    coded = pa.DictionaryArray.from_arrays(pa.array([0] * 99 + [1], pa.int8()), words)
+    pq.write_table(
+        pa.table({"v": coded, "x": np.arange(100.0)}), tmp_path / "a.parquet"
+    )
+    cells = {"v": CategoryCells(("good",), nullable=True)}
+    (batch,) = Rows.read(Chunks.of(tmp_path)).batches(cells)
+    assert np.flatnonzero(batch.parts["columns"][:, 0]).tolist() == [99]
 
 
 def test_errors_of_engines_are_raised_without_their_texts(tmp_path):

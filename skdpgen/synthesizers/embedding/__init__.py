@@ -11,6 +11,7 @@ from skdpgen.synthesizers.embedding._image_kernel import (
 )
 from skdpgen.synthesizers.embedding._measured import MeasuredEmbedding
 from skdpgen.synthesizers.embedding._perceptual_kernel import (
+    CodeMap,
     PerceptualKernel,
     early_model,
     perceptual_kernel,
@@ -42,6 +43,7 @@ __all__ = [
     "RATE",
     "SLOPES_SHARE",
     "STEPS",
+    "CodeMap",
     "Encoding",
     "FeatureMap",
     "ImageKernel",
