@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, settings
 
 from skdpgen import DPMEPFSynthesizer, Generator
-from skdpgen.lenses import PatchLens, PerceptualMap
+from skdpgen.lenses import PatchLens, PerceptualMap, check_map
 from skdpgen.utils import from_bytes, to_bytes
 from tests.lenses._images import hostile, moved_when_shuffled, noise, smooth, worst_norm
 
@@ -84,7 +84,7 @@ def test_a_generator_learns_by_it():
     synth.fit(images, np.arange(40) % 2)
     assert synth.sample(4)[0].shape == (4, 3, 14, 14)
     assert f"lens: {LENS.name}" in synth.privacy_.to_dict()["statements"]
-    PerceptualMap(LENS, (3, 14, 14)).check()
+    check_map(PerceptualMap(LENS, (3, 14, 14)), (3, 14, 14))
 
 
 @pytest.mark.parametrize(
