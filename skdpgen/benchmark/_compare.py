@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from skdpgen.metrics import (
     SyntheticUtility,
     draw_samples,
     joined,
+    k_marginal_score,
     require_sdmetrics,
     rule_violations,
     sdmetrics_quality,
@@ -159,27 +161,51 @@ def compare(
         )
     if n_releases < 1:
         raise ValueError(f"n_releases must be at least 1. Got {n_releases} instead.")
+    if random_state is not None and not isinstance(random_state, Integral):
+        raise TypeError(f"random_state must be an int or None. Got {random_state!r}.")
     utility = utility or SyntheticUtility()
     judge = _Judge(stratum, rules, sdmetrics)
-    rule_violations((X_test, y_test), rules)  # raises before any budget is used
-    if sdmetrics:
-        require_sdmetrics()
+    train, test = (X_train, y_train), (X_test, y_test)
+    _check_arguments(synthesizers, train, test, utility, judge)
     entrants, notes = _with_baseline(dict(synthesizers), baseline)
-    test = X_test, y_test
     runs: list[_Run] = []
     for name, synthesizer in entrants.items():
         for k in range(n_releases):
             seed = None if random_state is None else random_state + k
             runs.append(
-                _Run.of(
-                    name, k, synthesizer, (X_train, y_train), test, utility, judge, seed
-                )
+                _Run.of(name, k, synthesizer, train, test, utility, judge, seed)
             )
     # real rows are scored as what the synthesizers took y for: integers may be a number
     is_number = runs[0].scores.attrs["task"] == "regression"
     utility = replace(utility, task="regression" if is_number else "classification")
-    runs.insert(0, _Run.of_real((X_train, y_train), test, utility, judge))
+    runs.insert(0, _Run.of_real(train, test, utility, judge))
     return _collect(runs, utility, notes)
+
+
+def _check_arguments(
+    synthesizers: Mapping[str, Any],
+    train: tuple[Table, Labels],
+    test: tuple[Table, Labels],
+    utility: SyntheticUtility,
+    judge: _Judge,
+) -> None:
+    """Raise for what is wrong before any budget is used, as far as it can be seen."""
+    for name, synthesizer in synthesizers.items():
+        last = _last(synthesizer)
+        if isinstance(last, type) or not hasattr(last, "get_params"):
+            raise TypeError(
+                f"synthesizers must hold estimators. Got {last!r} as {name!r}; "
+                "write an instance, such as DPPairwiseSynthesizer()."
+            )
+        if hasattr(last, "_parameter_constraints"):
+            clone(last)._validate_params()
+    utility.check(*train, *test)
+    rule_violations(test, judge.rules)
+    if judge.stratum is not None:
+        few = joined(test).head()
+        k_marginal_score(few, few, 1, stratum=judge.stratum)
+    if judge.sdmetrics:
+        require_sdmetrics()
 
 
 @dataclass(frozen=True, eq=False)

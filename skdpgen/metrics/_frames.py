@@ -17,6 +17,7 @@ from skdpgen.utils import (
 )
 
 Keys = NDArray[np.object_]  # text, or None where a value is missing
+TARGET_NAME = "(target)"  # of the target as a column
 
 
 def as_frame(table: Table) -> pd.DataFrame:
@@ -72,11 +73,13 @@ def joined(rows: Rows) -> pd.DataFrame:
     if not isinstance(rows, tuple):
         return as_frame(rows)
     X, y = rows
-    return pd.concat([as_frame(X), as_series(y).rename("(target)")], axis=1)
+    return pd.concat([as_frame(X), as_series(y).rename(TARGET_NAME)], axis=1)
 
 
 def align(frame: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
-    """Give ``frame`` the columns of ``reference``, by name or else by position.
+    """Give synthetic rows the columns of real ones, by name.
+
+    Rows of an array have no names: their columns count by position.
 
     Examples
     --------
@@ -86,13 +89,21 @@ def align(frame: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
     """
     if set(reference.columns) <= set(frame.columns):
         return frame[list(reference.columns)]
-    if frame.shape[1] == reference.shape[1]:
+    is_unnamed = _is_unnamed(frame) or _is_unnamed(reference)
+    if is_unnamed and frame.shape[1] == reference.shape[1]:
         return frame.set_axis(reference.columns, axis=1)
+    lacking = [str(name) for name in reference.columns if name not in frame.columns]
     raise ValueError(
         "Real and synthetic rows must have the same columns. Got "
-        f"{frame.shape[1]} and {reference.shape[1]} columns of different names. "
-        "Give both as frames with the same column names."
+        f"{reference.shape[1]} and {frame.shape[1]} columns, the synthetic ones "
+        f"without {', '.join(lacking)}. Give both as frames with the same column names."
     )
+
+
+def _is_unnamed(frame: pd.DataFrame) -> bool:
+    """Return whether the columns are those of an array, beside a target."""
+    names = [name for name in frame.columns if name != TARGET_NAME]
+    return names == list(range(len(names)))
 
 
 def is_numeric(column: pd.Series) -> bool:

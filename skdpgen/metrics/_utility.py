@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -284,13 +285,24 @@ class SyntheticUtility:
         _check_in("task", self.task, TASKS)
         metrics = {name for names in METRICS.values() for name in names}
         _check_in("metric", self.metric, [None, *sorted(metrics)])
+        is_number = isinstance(self.n_samples, Integral)
+        if self.n_samples is not None and not (is_number and self.n_samples > 0):
+            raise ValueError(
+                f"n_samples must be a positive integer or None. Got {self.n_samples!r}."
+            )
+        if isinstance(self.classifiers, str):
+            raise TypeError(
+                "classifiers must be a list of names. Got the text "
+                f"{self.classifiers!r}; write [{self.classifiers!r}]."
+            )
         if self.classifiers is not None:
             regressors = REGRESSORS.get(self.protocol, {})
             specs = {**CLASSIFIERS[self.protocol], **regressors}
             specs |= IMAGE_NETWORKS
             object.__setattr__(self, "classifiers", tuple(self.classifiers))
-            names: Sequence[str | None] = self.classifiers or [None]
-            for name in names:  # an empty list raises, too
+            if not self.classifiers:
+                raise ValueError("classifiers must have a name. Got an empty list.")
+            for name in self.classifiers:
                 _check_in("classifiers", name, list(specs))
 
     def __call__(self, estimator: object, X: Table, y: Labels | None = None) -> float:
@@ -326,16 +338,8 @@ class SyntheticUtility:
                 task = getattr(synthesizer, "task_", None) or "auto"
             train = draw_samples(synthesizer, self.n_samples, self.random_state)
         X_train, y_train = train
-        targets = prepare_targets(y_train, y_test, task)
-        protocol, shape = self.protocol, None
-        if is_image(X_train) or is_image(X_test):
-            protocol = IMAGE_PROTOCOLS[self.protocol]
-            shape = image_size(X_train, X_test)
-        specs = self._specs(targets.task, protocol)
-        encode = as_pixels if shape else TableEncoder.fit(X_train)
-        tables = (
-            encode(X_train)[targets.train_known],
-            encode(X_test)[targets.test_known],
+        targets, protocol, shape, specs, *tables = self._prepared(
+            X_train, y_train, X_test, y_test, task
         )
         models = {spec.name: spec.choices(self.random_state, shape) for spec in specs}
         jobs = (
@@ -358,6 +362,43 @@ class SyntheticUtility:
             "positive_class": targets.positive_class,
         }
         return frame
+
+    def check(self, X_train: Table, y_train: Labels, X: Table, y: Labels) -> None:
+        """Raise if rows cannot be scored on others; trains no model.
+
+        Examples
+        --------
+        >>> SyntheticUtility().check([[0.5], [1.5]], [0, 1], [[0.5]], [0, 1])
+        Traceback (most recent call last):
+        ...
+        ValueError: X_test and y_test must have one label a row. Got 1 rows and 2 ...
+        """
+        self._prepared(X_train, y_train, X, _given(y), self.task)
+
+    def _prepared(
+        self, X_train: Table, y_train: Labels, X_test: Table, y_test: Labels, task: str
+    ) -> tuple[Any, ...]:
+        """Return targets, protocol, size of images, models, and encoded rows."""
+        targets = prepare_targets(y_train, y_test, task)
+        protocol, shape = self.protocol, None
+        if is_image(X_train) or is_image(X_test):
+            protocol = IMAGE_PROTOCOLS[self.protocol]
+            shape = image_size(X_train, X_test)
+        specs = self._specs(targets.task, protocol)
+        encode = as_pixels if shape else TableEncoder.fit(X_train)
+        tables = []
+        for name, X, is_known in (
+            ("train", X_train, targets.train_known),
+            ("test", X_test, targets.test_known),
+        ):
+            rows = encode(X)
+            if len(rows) != len(is_known):
+                raise ValueError(
+                    f"X_{name} and y_{name} must have one label a row. Got "
+                    f"{len(rows)} rows and {len(is_known)} labels."
+                )
+            tables.append(rows[is_known])
+        return (targets, protocol, shape, specs, *tables)
 
     def summary(self, scores: pd.DataFrame, metric: str | None = None) -> Scores:
         """Return mean and best of a frame of :meth:`evaluate`; larger is better."""

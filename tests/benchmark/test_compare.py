@@ -124,3 +124,36 @@ def test_wrong_rules_and_absent_packages_raise_before_any_fit(halves, monkeypatc
     monkeypatch.setenv("SKDPGEN_SDMETRICS_PYTHON", "no/such/python")
     with pytest.raises(ImportError, match="sdmetrics"):
         compare({"never": Never()}, *halves, sdmetrics=True)
+
+
+def test_what_is_wrong_raises_before_any_fit(halves):
+    """A release that is paid for is lost if its scores cannot be computed."""
+
+    class Never(Bootstrap):
+        def fit(self, X, y):
+            raise AssertionError("a budget was used")
+
+    X, y, X_test, y_test = halves
+    never = {"never": Never()}
+    lacking = X_test.drop(columns=X_test.columns[0])
+    ridge = SyntheticUtility(classifiers=["ridge"])
+    for wrong, message in (
+        (lambda: compare(never, X, y, X_test, y_test[:-1]), "one label a row"),
+        (lambda: compare(never, X, y[:-1], X_test, y_test), "one label a row"),
+        (lambda: compare(never, X, y, lacking, y_test), "the same columns"),
+        (lambda: compare(never, X, y, X_test[:0], y_test[:0]), "known"),
+        (lambda: compare(never, *halves, stratum="absent"), "absent"),
+        (lambda: compare(never, *halves, utility=ridge), "classifiers"),
+        (
+            lambda: compare(
+                {**never, "ours": DPIndependentSynthesizer(epsilon=-1)}, *halves
+            ),
+            "epsilon",
+        ),
+    ):
+        with pytest.raises(ValueError, match=message):
+            wrong()
+    with pytest.raises(TypeError, match="hold estimators"):
+        compare({"class": Never}, *halves)
+    with pytest.raises(TypeError, match="random_state must be"):
+        compare(never, *halves, random_state="a")

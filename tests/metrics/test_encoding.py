@@ -64,8 +64,9 @@ def test_other_containers_and_positions(mixed):
     cells = X.astype(object).where(X.notna(), None)
     other = pl.DataFrame({name: cells[name].to_list() for name in X})
     assert np.allclose(TableEncoder.fit(other)(other), expected, atol=1e-6)
-    renamed = X.set_axis(["p", "q", "r"], axis=1)
-    assert np.array_equal(TableEncoder.fit(X)(renamed), expected)
+    unnamed = X.set_axis(range(3), axis=1)
+    assert np.array_equal(TableEncoder.fit(X)(unnamed), expected)
+    assert np.array_equal(TableEncoder.fit(unnamed)(X), expected)
     reordered = X[["text", "number", "count"]]
     assert np.array_equal(TableEncoder.fit(X)(reordered), expected)
 
@@ -79,6 +80,8 @@ def test_other_columns_are_an_error():
     encoder = TableEncoder.fit(pd.DataFrame({"a": [1, 2], "b": [1, 2]}))
     with pytest.raises(ValueError, match="same columns"):
         encoder(pd.DataFrame({"c": [1]}))
+    with pytest.raises(ValueError, match="synthetic ones without a"):
+        encoder(pd.DataFrame({"b": [1], "A": [1]}))  # by place it would be another
 
 
 def test_times_far_from_now_have_seconds():

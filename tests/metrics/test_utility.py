@@ -210,7 +210,8 @@ def test_repeats_pickles_and_does_not_depend_on_n_jobs(mixed):
         ({"protocol": "old"}, "protocol must be one of"),
         ({"metric": "auc"}, "metric must be one of"),
         ({"classifiers": ["svm"]}, "classifiers must be one of"),
-        ({"classifiers": []}, "classifiers must be one of"),
+        ({"classifiers": []}, "classifiers must have a name"),
+        ({"n_samples": 0}, "n_samples must be a positive integer"),
         ({"task": "ranking"}, "task must be one of"),
     ],
 )
