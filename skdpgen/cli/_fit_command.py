@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
@@ -277,10 +276,9 @@ def read_schema(
     if path.suffix == ".toml":
         try:
             return Schema.load(path)
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise click.UsageError(f"{path} is no TOML: {error}.") from None
         except ValueError as error:
-            raise click.UsageError(f"{path}: {error}") from None
+            text = str(error).removeprefix(f"{path} ")
+            raise click.UsageError(f"{path}: {text}") from None
     content = read_json(path, "A schema that is no .toml file")
     kind = format_of(content)
     if kind == "skdpgen":

@@ -187,6 +187,11 @@ def _rows(table: TableFile, description: About) -> Rows:
         raise click.UsageError(
             f"{table.path} must have the columns that were fitted. Got it without "
             f"{', '.join(absent)}."
+            + (
+                " It was read as one column: say --separator if it has another."
+                if table.is_text and len(table.columns) == 1
+                else ""
+            )
         )
     rng, kept = np.random.default_rng(0), None
     # a random number for each row; those with the smallest numbers of all stay

@@ -119,7 +119,9 @@ class TableFile:
 
     @property
     def _records(self) -> Records:
-        mark = self.separator or MARKS.get(kind_of(self.path), ",")
+        mark = self.separator
+        if mark is None:
+            mark = MARKS.get(kind_of(self.path), ",")
         mark = "\t" if mark == "\\t" else mark
         return Records(self.path, Dialect(mark, self.encoding, self.multiline))
 

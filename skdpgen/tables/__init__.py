@@ -146,7 +146,13 @@ from skdpgen.tables._text_forms import (
     read_time,
 )
 from skdpgen.tables._time_forms import chosen_form, chosen_iso_form
-from skdpgen.tables._values import TokenColumn, as_numbers, as_seconds, read_values
+from skdpgen.tables._values import (
+    TokenColumn,
+    as_numbers,
+    as_seconds,
+    is_between_steps,
+    read_values,
+)
 from skdpgen.tables._zones import (
     clock_times,
     in_utc,
@@ -243,6 +249,7 @@ __all__ = [
     "in_utc",
     "in_zone",
     "infer_column",
+    "is_between_steps",
     "is_image",
     "is_same_zone",
     "is_settled",

@@ -13,7 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skdpgen.tables._columns import Boolean, Categorical, Column, Datetime, number
+from skdpgen.tables._columns import (
+    Boolean,
+    Categorical,
+    Column,
+    Datetime,
+    Numeric,
+    number,
+)
 from skdpgen.tables._text_forms import PLAIN, NumberForm, number_form, read_time
 from skdpgen.tables._values import (
     Codes,
@@ -476,7 +483,7 @@ def class_of(of_class: NDArray[np.integer[Any]], labels: Codes) -> Codes:
 
 def bounds(column: Column) -> tuple[float, float]:
     """Return the bounds of a number column as floats (times in seconds)."""
-    if isinstance(column, Datetime):
+    if isinstance(column, Datetime | Numeric):
         return column.drawn_bounds
     return number(column.lower), number(column.upper)  # type: ignore[union-attr]
 

@@ -84,6 +84,7 @@ class Regenerate:
 
 DAY = 86_400.0  # seconds
 RESOLUTIONS = {"day": DAY, "hour": 3600.0, "minute": 60.0, "second": 1.0}  # in seconds
+EXACT_WHOLE = 2**53  # floats hold every whole number up to it
 MAX_CELLS = 2**31  # a lattice with more points than this counts as continuous
 
 
@@ -159,11 +160,32 @@ class Numeric:
             )
 
     @property
+    def drawn_bounds(self) -> tuple[float, float]:
+        """The least and largest number that can be drawn.
+
+        They have no more decimals than stated, unless no such number lies between the
+        bounds.
+
+        Examples
+        --------
+        >>> Numeric(0.25, 0.75, decimals=1).drawn_bounds
+        (0.3, 0.7)
+        """
+        lower, upper = number(self.lower), number(self.upper)
+        are_exact = abs(lower) < EXACT_WHOLE and abs(upper) < EXACT_WHOLE
+        if self.decimals is None or not are_exact:  # or a bound is left out: NaN
+            return lower, upper
+        steps = 10.0**self.decimals
+        first = round(math.ceil(lower * steps - 1e-6) / steps, self.decimals)
+        last = round(math.floor(upper * steps + 1e-6) / steps, self.decimals)
+        return (first, last) if first <= last else (lower, upper)
+
+    @property
     def n_values(self) -> int | None:
         """How many values there can be; None if continuous."""
         if self.decimals is None:
             return None
-        lower, upper = number(self.lower), number(self.upper)
+        lower, upper = self.drawn_bounds
         steps = (upper - lower) * 10.0**self.decimals
         return math.floor(steps + 1e-6) + 1 if steps + 1 < MAX_CELLS else None
 
@@ -642,6 +664,12 @@ def _check_bounds(name: str, column: Any, lower: Any, upper: Any) -> None:
             "column out to have them discovered."
         )
     is_number = isinstance(lower, Real) and isinstance(upper, Real)
+    if isinstance(column, Datetime) and is_number and not lower <= upper:
+        raise SchemaError(
+            f"Datetime column {name!r} must have lower <= upper. Got "
+            f"lower={column.lower!r}, upper={column.upper!r}; exchange or correct the "
+            "bounds."
+        )
     # a width that overflows has no cells; NaN is in no range
     if not (is_number and 0 <= upper - lower < math.inf):
         raise SchemaError(

@@ -483,7 +483,10 @@ def _read_pandas(frame: pd.DataFrame) -> Read:
 def _read_array(array: NDArray[Any], container: str) -> Read:
     pandas_kind(array.dtype, "X")
     if array.ndim != 2:
-        images = ", or images (n, height, width) or (n, channels, height, width)"
+        images = (
+            ", or an array, np.asarray(X), of images (n, height, width) or (n, "
+            "channels, height, width)"
+        )
         raise ValueError(
             f"Expected 2D array, got {array.ndim}D array instead. Reshape your data: "
             f"X must be a table of rows and columns{images if array.ndim > 2 else ''}."

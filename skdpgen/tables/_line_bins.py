@@ -13,6 +13,7 @@ from scipy.stats import norm
 
 from skdpgen.tables._cells import LEAST_MAGNITUDE, Cells, MixedCells, NumberCells
 from skdpgen.tables._columns import (
+    EXACT_WHOLE,
     NUMBERS,
     RESOLUTIONS,
     Column,
@@ -68,7 +69,6 @@ WIDE_STRETCH, SURELY_FEW_STDS, SHORTENINGS = 2.0, 2.0, 32
 EACH_STDS = 4.0  # of rows that show together in n cells, times the root of n
 OUTWARD_OCTAVES = (1, 1, 2, 2, 4)  # widths of the cells beyond the range
 FURTHEST_NUMBER = 2.0**129
-EXACT_WHOLE = 2**53  # floats hold every whole number up to it
 
 
 def bins_of(

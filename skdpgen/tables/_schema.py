@@ -819,8 +819,17 @@ class Schema:
     def load(cls, path: str | Path) -> "Schema":
         """Read a ``.json`` or ``.toml`` file."""
         path = Path(path)
-        reader = cls.from_toml if path.suffix == ".toml" else cls.from_json
-        return reader(path.read_text(encoding="utf-8"))
+        is_toml = path.suffix == ".toml"
+        reader = cls.from_toml if is_toml else cls.from_json
+        try:
+            return reader(path.read_text(encoding="utf-8"))
+        except (
+            UnicodeDecodeError,
+            tomllib.TOMLDecodeError,
+            json.JSONDecodeError,
+        ) as error:
+            kind = "TOML" if is_toml else "JSON"
+            raise SchemaError(f"{path} must be {kind}. {error}") from error
 
 
 def read_off(

@@ -248,6 +248,7 @@ WRONG = {
     "open quote": (("fit", "{}/open.csv", "--out", "{}/new"), 2, "close each quote"),
     "separator": ((*FIT, "--separator", ", "), 2, "one character"),
     "encoding": ((*FIT, "--encoding", "shift_jis"), 2, "convert the file to UTF-8"),
+    "empty separator": ((*FIT, "--separator", ""), 2, "must be one character"),
     "escapes": (  # in which the text \\u000a is a line break
         (*FIT, "--encoding", "raw_unicode_escape"),
         2,
@@ -272,7 +273,7 @@ WRONG = {
     "unknown setting": ((*FIT, "--set", "depth=3"), 2, "has no parameter depth"),
     "task": ((*FIT, "--task", "ranking"), 2, "ranking"),
     "adjacency": ((*FIT, "--adjacency", "add"), 2, "add"),
-    "broken schema": ((*FIT, "--schema", "{}/broken.toml"), 2, "no TOML"),
+    "broken schema": ((*FIT, "--schema", "{}/broken.toml"), 2, "must be TOML"),
     "odd schema": ((*FIT, "--schema", "{}/odd.toml"), 2, "Imaginary"),
     "other schema": ((*FIT, "--schema", "{}/other.toml"), 2, "must be in"),
     "target in schema": (

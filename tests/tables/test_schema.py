@@ -196,7 +196,7 @@ BAD = {
     "many decimals": (Numeric(0, 1, 12), r"decimals of column 'x'.*0..9.*12"),
     "reversed times": (
         Datetime("2021", "2020"),
-        r"'x' must have finite lower <= upper",
+        r"'x' must have lower <= upper",
     ),
     "no times": (Datetime(), r"'x' needs lower and upper"),
     "no categories": (Categorical(), r"'x' needs its categories.*discovered"),

@@ -21,6 +21,7 @@ from skdpgen.tables import (
     Column,
     Datetime,
     Kind,
+    Numeric,
     Regenerate,
     bounds,
     is_written,
@@ -519,10 +520,11 @@ def _moved(key: str, column: Any) -> str:
     """
     bound = column.lower if key == "below" else column.upper
     place = key == "above"
-    is_between = isinstance(column, Datetime) and (
-        column.drawn_bounds[place] != column.seconds[place]
-    )
-    end = f"the nearest whole {column.resolution} inside" if is_between else "it"
+    end, drawn = "it", bounds(column)[place]
+    if isinstance(column, Datetime) and drawn != column.seconds[place]:
+        end = f"the nearest whole {column.resolution} inside"
+    elif isinstance(column, Numeric) and drawn != bound:
+        end = f"{drawn!r}, the nearest number inside with {column.decimals} decimals"
     return f"are {key} {bound!r} and were moved to {end}"
 
 

@@ -266,6 +266,11 @@ class Known:
         if classes is not None and resolved_task != "classification":
             actual = "y=None" if resolved_task is None else "a regression"
             raise ValueError(f"classes needs a y of labels. Got {actual} instead.")
+        if schema.target is not None and resolved_task is None:
+            raise SchemaError(
+                "A schema with a target needs y. Got y=None; give y, or leave the "
+                "target out of the schema."
+            )
         layout: Any = rows.layout  # of a table, or of images, which have no columns
         schema = schema.check().match(layout)
         _check_something_is_left(schema, rows.layout)
@@ -413,6 +418,8 @@ def complete_schema(
 
 def _check_something_is_left(schema: Schema, layout: Layout | ImageLayout) -> None:
     left_out = [c for c in schema.columns.values() if isinstance(c, Drop | Regenerate)]
+    if isinstance(layout, Layout) and not layout.names:
+        raise ValueError("X must have a column, beside y. Got none.")
     if isinstance(layout, Layout) and len(left_out) == len(layout.names):
         raise SchemaError(
             "At least one column must be kept. Got a schema that drops or "

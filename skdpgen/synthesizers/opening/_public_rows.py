@@ -76,7 +76,11 @@ class PublicRows:
         if isinstance(X, Chunks):
             raise ValueError("public_data must be a table in memory. Got Chunks.")
         task = {"regression": "regression"}.get(str(known.task), "auto")
-        rows = Rows.read(X, y, task=task)
+        try:
+            rows = Rows.read(X, y, task=task)
+        except (TypeError, ValueError) as error:  # which speaks of X and y
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"public_data cannot be read. {error}") from error
         assert isinstance(private.layout, Layout)
         if not isinstance(rows.layout, Layout):
             raise ValueError("public_data must be a table of rows like X. Got images.")

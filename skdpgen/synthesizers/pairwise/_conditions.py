@@ -16,6 +16,7 @@ from skdpgen.tables import (
     as_seconds,
     clock_times,
     in_zone,
+    is_between_steps,
     is_written,
     read_column,
     read_values,
@@ -66,6 +67,7 @@ def read_given(
             wrong |= (numbers < column_cells.edges[0]) | (
                 numbers > column_cells.edges[-1]
             )
+            wrong |= is_between_steps(numbers, column_cells.step)
         if wrong.any():
             raise ValueError(
                 "conditions must hold values that the schema knows. Got "

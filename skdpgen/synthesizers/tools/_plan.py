@@ -368,6 +368,8 @@ def plan(
         raise ValueError(
             f"n must be at least 2 and columns at least 1. Got {n!r} and {columns!r}."
         )
+    if not isinstance(classes, Integral) or classes < 1:
+        raise ValueError(f"classes must be a number of at least 1. Got {classes!r}.")
     neighbours = Adjacency.parse(adjacency)
     if delta is None:
         delta = default_delta(n if neighbours is Adjacency.REPLACE else None)

@@ -81,7 +81,12 @@ def search_generator(
     >>> search.results.columns.tolist()
     ['max_iter', 'score', 'seconds']
     """
-    check_is_fitted(synthesizer, "release_")
+    check_is_fitted(synthesizer)
+    if not hasattr(synthesizer, "kernel_"):
+        raise TypeError(
+            "search_generator needs a method that trains a generator on one release, "
+            f"such as DPMERFSynthesizer. Got {type(synthesizer).__name__}."
+        )
     kernel, released = synthesizer.kernel_, synthesizer.release_
     n_features = 0 if kernel.phi is None else kernel.phi.n_features
     if getattr(synthesizer, "algorithm", None) == "per_step":
