@@ -176,9 +176,13 @@ class Numeric:
         if self.decimals is None or not are_exact:  # or a bound is left out: NaN
             return lower, upper
         steps = 10.0**self.decimals
-        first = round(math.ceil(lower * steps - 1e-6) / steps, self.decimals)
-        last = round(math.floor(upper * steps + 1e-6) / steps, self.decimals)
-        return (first, last) if first <= last else (lower, upper)
+        least, most = lower * steps, upper * steps
+        # up to rounding errors of floats
+        first = math.ceil(least - 1e-12 * abs(least)) / steps
+        last = math.floor(most + 1e-12 * abs(most)) / steps
+        if first > last:
+            return lower, upper
+        return round(first, self.decimals), round(last, self.decimals)
 
     @property
     def n_values(self) -> int | None:

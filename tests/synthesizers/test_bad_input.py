@@ -147,7 +147,7 @@ def test_columns_must_not_all_be_left_out():
     schema = Schema(dict.fromkeys(["age"], Drop()))
     with pytest.raises(SchemaError, match="At least one column must be kept"):
         fit(X[["age"]], schema=schema)
-    with pytest.raises(SchemaError, match="At least one column"):
+    with pytest.raises(ValueError, match="X must have a column"):
         fit(X[[]], schema=None)
 
 

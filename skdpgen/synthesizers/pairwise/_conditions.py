@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from skdpgen.synthesizers.opening import Facts
 from skdpgen.tables import (
     Cells,
+    Kind,
     MixedCells,
     NumberCells,
     as_numbers,
@@ -67,7 +68,8 @@ def read_given(
             wrong |= (numbers < column_cells.edges[0]) | (
                 numbers > column_cells.edges[-1]
             )
-            wrong |= is_between_steps(numbers, column_cells.step)
+            if kinds[name] is Kind.INTEGER or name not in facts.discovered:
+                wrong |= is_between_steps(numbers, column_cells.step)
         if wrong.any():
             raise ValueError(
                 "conditions must hold values that the schema knows. Got "
