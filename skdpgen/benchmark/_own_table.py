@@ -163,10 +163,14 @@ def _table(path: Path, source: Source) -> tuple[pd.DataFrame, pd.Series]:
     """Read a file, and take its target out."""
     frame = _read(path)
     if source.target not in frame:
-        names = ", ".join(map(str, frame))
+        names, hint = ", ".join(map(str, frame)), ""
+        if frame.shape[1] == 1:
+            hint = (
+                " Write the file with commas between cells, or name it .tsv for tabs."
+            )
         raise ConfigError(
             f"`target` must be a column of {path}. Got {source.target!r}; there are "
-            f"{names}."
+            f"{names}.{hint}"
         )
     y = frame.pop(source.target)
     if y.isna().any():

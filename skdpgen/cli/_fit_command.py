@@ -394,9 +394,9 @@ def _warn_of_encoding(synthesizer: Synthesizer) -> None:
         shares = shares.clip(upper=1.0)  # noise can lift a count above all rows
         listed = ", ".join(f"{name} (about {v:.0%})" for name, v in shares.items())
         click.echo(
-            f"Warning: Many cells are missing: {listed}. If the file has text there, "
-            "it is not UTF-8: say how it is written, as --encoding cp1252. Another "
-            "fit costs its epsilon again.",
+            f"Warning: Many cells are missing: {listed}. If they are not empty in the "
+            "file, it is not UTF-8: say how it is written, as --encoding cp1252. "
+            "Another fit costs its epsilon again.",
             err=True,
         )
 
