@@ -199,13 +199,34 @@ def _check_arguments(
             )
         if hasattr(last, "_parameter_constraints"):
             clone(last)._validate_params()
-    utility.check(*train, *test)
+    asked = [getattr(_last(one), "task", "auto") for one in synthesizers.values()]
+    _check_scores(utility, train, test, asked)
     rule_violations(test, judge.rules)
     if judge.stratum is not None:
         few = joined(test).head()
         k_marginal_score(few, few, 1, stratum=judge.stratum)
     if judge.sdmetrics:
         require_sdmetrics()
+
+
+def _check_scores(
+    utility: SyntheticUtility,
+    train: tuple[Table, Labels],
+    test: tuple[Table, Labels],
+    asked: list[str],
+) -> None:
+    """Raise if rows cannot be scored, by none of the tasks that a fit may find."""
+    tasks = [utility.task] if utility.task != "auto" else [*dict.fromkeys(asked)]
+    if tasks == ["auto"]:  # whole numbers may turn out as a number to predict
+        tasks = ["auto", "regression"]
+    errors = []
+    for task in tasks:
+        try:
+            replace(utility, task=task).check(*train, *test)
+        except ValueError as error:
+            errors.append(error)
+    if len(errors) == len(tasks):
+        raise errors[0]
 
 
 @dataclass(frozen=True, eq=False)

@@ -79,7 +79,8 @@ def joined(rows: Rows) -> pd.DataFrame:
 def align(frame: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
     """Give synthetic rows the columns of real ones, by name.
 
-    Rows of an array have no names: their columns count by position.
+    Rows of an array have no names: their columns, 0, 1, ..., count by position. A
+    target that is a column of one side is that of a pair (X, y) on the other.
 
     Examples
     --------
@@ -93,6 +94,10 @@ def align(frame: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
     if is_unnamed and frame.shape[1] == reference.shape[1]:
         return frame.set_axis(reference.columns, axis=1)
     lacking = [str(name) for name in reference.columns if name not in frame.columns]
+    more = [name for name in frame.columns if name not in reference.columns]
+    if len(lacking) == len(more) == 1 and TARGET_NAME in {lacking[0], more[0]}:
+        named = frame.rename(columns={more[0]: lacking[0]})  # one has it among columns
+        return named[list(reference.columns)]
     raise ValueError(
         "Real and synthetic rows must have the same columns. Got "
         f"{reference.shape[1]} and {frame.shape[1]} columns, the synthetic ones "

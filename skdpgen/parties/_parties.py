@@ -177,7 +177,7 @@ class Parties:
                     "each its own `name`, and rows of one party as one table."
                 )
             parties = {party.name: party.answer for party in members}
-        if any("/" in name for name in parties):
+        if any("/" in str(name) for name in parties):
             raise ValueError(
                 "Names of parties must have no '/', which separates a party from its "
                 f"batches. Got {list(parties)!r}."

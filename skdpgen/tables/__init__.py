@@ -150,7 +150,6 @@ from skdpgen.tables._values import (
     TokenColumn,
     as_numbers,
     as_seconds,
-    is_between_steps,
     read_values,
 )
 from skdpgen.tables._zones import (
@@ -249,7 +248,6 @@ __all__ = [
     "in_utc",
     "in_zone",
     "infer_column",
-    "is_between_steps",
     "is_image",
     "is_same_zone",
     "is_settled",

@@ -25,6 +25,7 @@ from skdpgen.utils import (
 # Tables on disk and queries, as batches that are reopened with some columns.
 
 ROWS_OF_BATCH = 65_536
+EXACT_IN_DOUBLE = 32  # bits of whole numbers, all of which a double has
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,11 +94,11 @@ def _without_texts(source: Source) -> Source:
 def _answer(ask: Callable[[], Any]) -> Any:
     """Return what an engine answers; an error reveals nothing but that there was one.
 
-    Errors of files and memory are passed on.
+    Errors of absent files and of memory are passed on.
     """
     try:
         return ask()
-    except (OSError, MemoryError):
+    except (FileNotFoundError, PermissionError, MemoryError):
         raise
     except Exception:
         pass  # outside of `except`, so that no traceback shows values
@@ -183,33 +184,53 @@ def _check_files(dataset: Any) -> None:
 
     pyarrow casts the values of a file to these types, and raises for one that does not
     fit. So the types must fit, whatever the values are. Dictionaries of Parquet are
-    cast even if a file is alone, and raise for cells that are no text.
+    cast even if a file is alone, and raise for cells that are no text, unless they are
+    read as dictionaries.
     """
-    files = [part for part in dataset.get_fragments() if hasattr(part, "format")]
+    files = _files_of(dataset)
     for file in files:
-        if file.format.default_extname in {"csv", "json"}:
+        kind = file.format.default_extname
+        if kind in {"csv", "json"}:
             raise TypeError(
                 "A dataset must be of Parquet or Arrow files. Got text files, whose "
                 "values pyarrow parses, and fails if one does not fit. Write them as "
                 "Parquet, or read them by `skdpgen fit`."
             )
+        read_as = set[str]()
+        if kind == "parquet":
+            read_as = set(file.format.read_options.dictionary_columns)
         for stored in file.physical_schema:
             place = dataset.schema.get_field_index(stored.name)
             if place < 0:
                 continue
             declared = dataset.schema.field(place).type
-            is_coded = declared != _value_type(declared)
+            is_coded = stored.type != _value_type(stored.type)
+            is_cast = kind == "parquet" and is_coded and stored.name not in read_as
             is_alone = len(files) == 1 and stored.type == declared
-            is_alone &= not (is_coded and file.format.default_extname == "parquet")
-            if not is_alone and not _always_fits(stored.type, declared):
-                hint = ""
-                if is_coded:
-                    hint = " Give the folder as a Path, or name a schema without them."
+            if is_cast or not (is_alone or _always_fits(stored.type, declared)):
+                hint = " Give the folder as a Path." if is_cast else ""
                 raise TypeError(
                     "Every value of the files of a dataset must fit its types. Got "
                     f"column {stored.name!r} of {stored.type} in a file, where the "
                     f"dataset has {declared}.{hint}"
                 )
+
+
+def _files_of(dataset: Any) -> list[Any]:
+    """Return the files of a dataset, also of one with a filter."""
+    if hasattr(dataset, "children"):
+        return [file for child in dataset.children for file in _files_of(child)]
+    if not hasattr(dataset, "files"):
+        return []  # in memory
+    from pyarrow import dataset as datasets
+
+    every = datasets.dataset(
+        dataset.files,
+        schema=dataset.schema,
+        format=dataset.format,
+        filesystem=dataset.filesystem,
+    )
+    return list(every.get_fragments())
 
 
 def _always_fits(stored: Any, declared: Any) -> bool:
@@ -231,11 +252,22 @@ def _always_fits(stored: Any, declared: Any) -> bool:
     stored = _value_type(stored)
     if stored == declared or types.is_null(stored):
         return True
-    numbers = types.is_signed_integer, types.is_unsigned_integer, types.is_floating
-    if any(is_number(stored) and is_number(declared) for is_number in numbers):
-        return bool(stored.bit_width <= declared.bit_width)
     texts = types.is_string, types.is_large_string, types.is_string_view
-    return all(any(is_text(t) for is_text in texts) for t in (stored, declared))
+    if all(any(is_text(t) for is_text in texts) for t in (stored, declared)):
+        return True
+    is_whole = types.is_integer(declared)
+    if types.is_boolean(stored):
+        return bool(is_whole)
+    if types.is_floating(stored):
+        return types.is_floating(declared) and stored.bit_width <= declared.bit_width
+    if not types.is_integer(stored):
+        return False
+    if types.is_float64(declared):
+        return bool(stored.bit_width <= EXACT_IN_DOUBLE)
+    if types.is_signed_integer(stored) == types.is_signed_integer(declared):
+        return bool(is_whole and stored.bit_width <= declared.bit_width)
+    is_wider = types.is_unsigned_integer(stored) and is_whole
+    return bool(is_wider and stored.bit_width < declared.bit_width)
 
 
 def _value_type(dtype: Any) -> Any:

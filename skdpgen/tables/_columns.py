@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from numbers import Real
 from typing import Any
@@ -176,13 +176,12 @@ class Numeric:
         if self.decimals is None or not are_exact:  # or a bound is left out: NaN
             return lower, upper
         steps = 10.0**self.decimals
-        least, most = lower * steps, upper * steps
-        # up to rounding errors of floats
-        first = math.ceil(least - 1e-12 * abs(least)) / steps
-        last = math.floor(most + 1e-12 * abs(most)) / steps
+        first = _whole(lower * steps, math.ceil) / steps
+        last = _whole(upper * steps, math.floor) / steps
         if first > last:
             return lower, upper
-        return round(first, self.decimals), round(last, self.decimals)
+        first, last = round(first, self.decimals), round(last, self.decimals)
+        return max(first, lower), min(last, upper)
 
     @property
     def n_values(self) -> int | None:
@@ -192,6 +191,12 @@ class Numeric:
         lower, upper = self.drawn_bounds
         steps = (upper - lower) * 10.0**self.decimals
         return math.floor(steps + 1e-6) + 1 if steps + 1 < MAX_CELLS else None
+
+
+def _whole(x: float, direction: Callable[[float], int]) -> int:
+    """Return a whole number near x: x itself up to rounding errors, or beside it."""
+    nearest = round(x)
+    return nearest if abs(nearest - x) <= 2 * math.ulp(x) else direction(x)
 
 
 @asked("column")

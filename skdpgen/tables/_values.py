@@ -26,7 +26,6 @@ Codes = NDArray[np.int64]
 UNITS = {"D": 86_400.0, "h": 3_600.0, "m": 60.0, "s": 1.0}
 UNITS |= {"ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 PYTHON_NUMBERS = (int, float, Decimal, np.integer, np.floating)
-ROUNDING = 1e-6  # of a step: numbers and times that are off the lattice by more
 EPOCH_SECONDS = 946_684_800.0  # 2000-01-01, since 1970
 
 
@@ -189,22 +188,6 @@ def _read_categories(series: "pd.Series[Any]", kind: Kind) -> Values:
         return Numbers(np.append(numbers.values, np.nan)[codes])
     places, values = _numbered([_text(category) for category in categories])
     return TokenColumn(np.append(places, -1)[codes], values)
-
-
-def is_between_steps(x: Floats, step: float | None) -> NDArray[np.bool_]:
-    """Return which numbers are no multiples of a step, up to rounding.
-
-    Examples
-    --------
-    >>> is_between_steps(np.array([0.3, 0.35, np.nan]), 0.1)
-    array([False,  True, False])
-    """
-    if not step:
-        return np.zeros(len(x), dtype=bool)
-    with np.errstate(all="ignore"):
-        in_steps = np.abs(x / step)
-        off = np.abs(in_steps - np.round(in_steps))
-        return np.asarray(off > ROUNDING * np.maximum(in_steps, 1.0))
 
 
 def as_numbers(values: Values) -> Floats:

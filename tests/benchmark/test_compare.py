@@ -157,3 +157,12 @@ def test_what_is_wrong_raises_before_any_fit(halves):
         compare({"class": Never}, *halves)
     with pytest.raises(TypeError, match="random_state must be"):
         compare(never, *halves, random_state="a")
+
+
+def test_whole_numbers_may_be_a_number_to_predict(halves):
+    X, _, X_test, _ = halves
+    y, y_test = ((10 * part["a"]).round().astype(int) for part in (X, X_test))
+    ours = {"ours": DPIndependentSynthesizer(1e3, task="regression")}
+    utility = SyntheticUtility(classifiers=["ridge"], metric="r2")
+    result = compare(ours, X, y, X_test, y_test, baseline=False, utility=utility)
+    assert result.summary.loc["real", "r2"] > 0.9

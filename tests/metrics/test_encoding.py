@@ -3,7 +3,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from skdpgen.metrics import TableEncoder
+from skdpgen.metrics import TableEncoder, total_variation
 from skdpgen.metrics._frames import times
 
 
@@ -90,3 +90,9 @@ def test_times_far_from_now_have_seconds():
     assert seconds[0] == pytest.approx(9.36e9, rel=0.01)
     assert seconds[1] == pytest.approx(-6.21e10, rel=0.01)
     assert np.isnan(seconds[2])
+
+
+def test_a_target_may_be_a_column_on_one_side(mixed):
+    X, y = mixed
+    whole = X.assign(label=np.asarray(y))
+    assert total_variation(whole, (X, y)) == total_variation((X, y), whole) == 0.0

@@ -215,6 +215,8 @@ def two_files(folder, first, second):
     [
         (pa.array([1]), pa.array(["2"])),
         (pa.array([1]), pa.array([2.0])),
+        (pa.array([2.0]), pa.array([1], pa.int64())),
+        (pa.array([1], pa.int8()), pa.array([1], pa.uint8())),
         (pa.array([1], pa.int32()), pa.array([5], pa.int64())),
         (pa.array([1], pa.timestamp("us")), pa.array([1], pa.timestamp("ns"))),
         (pa.array([1], pa.timestamp("ns")), pa.array([1], pa.timestamp("us"))),
@@ -239,6 +241,9 @@ def test_files_whose_values_might_not_fit_are_refused(first, second, opened, tmp
         (pa.array([0.5]), pa.array([0.25], pa.float32())),
         (pa.array(["a"]), pa.array(["b"], pa.large_string())),
         (pa.array(["a"]), pa.nulls(1)),
+        (pa.array([0.5]), pa.array([3], pa.int32())),
+        (pa.array([1]), pa.array([3], pa.uint8())),
+        (pa.array([1]), pa.array([True])),
     ],
 )
 def test_files_whose_values_always_fit_are_read(first, second, tmp_path):
@@ -261,8 +266,10 @@ def test_the_width_of_a_dictionary_decides_nothing(tmp_path):
     for second in (few, many):
         two_files(tmp_path, few, second)
         for source in (tmp_path, tmp_path / "a.parquet"):
-            with pytest.raises(TypeError, match="Give the folder as a Path"):
-                Chunks.of(ds.dataset(source))
+            for schema in (None, pa.schema({"v": pa.string()})):
+                opened = ds.dataset(source, schema=schema)
+                with pytest.raises(TypeError, match="Give the folder as a Path"):
+                    Chunks.of(opened)
 
 
 def test_cells_that_are_no_text_do_not_end_a_pass(tmp_path):
@@ -299,3 +306,10 @@ def test_a_file_that_is_gone_is_named(folder, tmp_path):
     copy.unlink()
     with pytest.raises(FileNotFoundError, match=r"copy\.parquet"):
         list(chunks)
+
+
+def test_a_dataset_with_a_filter_is_read(folder, table):
+    is_new = table.filter(ds.field("is_new")).num_rows
+    for source in (ds.dataset(folder), ds.dataset(table)):
+        chunks = Chunks.of(source.filter(ds.field("is_new")))
+        assert sum(len(X) for X, _ in chunks) == is_new

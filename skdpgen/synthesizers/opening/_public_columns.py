@@ -39,7 +39,6 @@ from skdpgen.tables import (
     as_seconds,
     bounds,
     infer_column,
-    is_between_steps,
     read_column,
     read_text,
     times_at,
@@ -62,6 +61,7 @@ LABEL_PART = 1 / 200  # of public rows: labels that are classes
 MOST_NUMBERED = 20  # labels that are numbers: more may be a number to predict
 REPEATED = 5  # public rows of a different number of a text, on average
 SPARSE_PART = 1 / 10  # of the numbers between the ends: fewer are names, not amounts
+ROUNDING = 1e-6  # of a step: numbers and times that are off the lattice by more
 
 
 @saved("cells.outside")
@@ -118,7 +118,11 @@ class Outside:
         decimals = getattr(column, "decimals", None)
         if decimals is not None:
             step = 10.0**-decimals
-        return is_between_steps(x, step)
+        if not step:
+            return np.zeros(len(x), dtype=bool)
+        in_steps = x / step
+        off = np.abs(in_steps - np.round(in_steps))
+        return np.asarray(off > ROUNDING * np.maximum(np.abs(in_steps), 1.0))
 
 
 def public_columns(

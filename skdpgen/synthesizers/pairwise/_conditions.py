@@ -15,9 +15,9 @@ from skdpgen.tables import (
     NumberCells,
     as_numbers,
     as_seconds,
+    bounds,
     clock_times,
     in_zone,
-    is_between_steps,
     is_written,
     read_column,
     read_values,
@@ -26,6 +26,8 @@ from skdpgen.tables import (
 from skdpgen.utils import (
     Labels,
 )
+
+ROUNDING = 1e-6  # of a step: given values may be off by it
 
 
 def read_given(
@@ -69,7 +71,9 @@ def read_given(
                 numbers > column_cells.edges[-1]
             )
             if kinds[name] is Kind.INTEGER or name not in facts.discovered:
-                wrong |= is_between_steps(numbers, column_cells.step)
+                is_between = _is_between_steps(numbers, column_cells.step, column)
+                ends = bounds(facts.columns[name])  # which may be between steps, too
+                wrong |= is_between & ~np.isin(numbers, ends)
         if wrong.any():
             raise ValueError(
                 "conditions must hold values that the schema knows. Got "
@@ -78,6 +82,18 @@ def read_given(
             )
         kept[name], codes[name] = column, column_codes
     return kept, codes
+
+
+def _is_between_steps(
+    numbers: NDArray[np.float64], step: float | None, given: pd.Series
+) -> NDArray[np.bool_]:
+    """Return which numbers are no multiples of a step, up to rounding."""
+    if not step:
+        return np.zeros(len(numbers), dtype=bool)
+    is_single = str(given.dtype).lower() == "float32"
+    rounding = np.spacing(np.abs(numbers).astype("float32" if is_single else "float64"))
+    off = np.abs(numbers - np.round(numbers / step) * step)
+    return np.asarray(off > ROUNDING * step + 4.0 * rounding.astype(np.float64))
 
 
 def check_given(
