@@ -222,11 +222,10 @@ def _check_scores(
     errors = []
     for task in tasks:
         try:
-            replace(utility, task=task).check(*train, *test)
+            return replace(utility, task=task).check(*train, *test)
         except ValueError as error:
             errors.append(error)
-    if len(errors) == len(tasks):
-        raise errors[0]
+    raise errors[0]
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,12 +16,7 @@ from skdpgen.lenses._network_lens import (
 )
 from skdpgen.lenses._patch_lens import PatchLens
 from skdpgen.lenses._scattering import ScatteringLens
-from skdpgen.lenses._unit_means import (
-    check_map,
-    check_pure,
-    each_alone,
-    goes_alone,
-)
+from skdpgen.lenses._unit_means import check_map, check_pure, each_alone, goes_alone
 
 __all__ = [
     "ClassifierLens",

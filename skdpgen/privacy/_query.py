@@ -350,12 +350,12 @@ class NoiseShares:
         epsilons = [
             f"{self.epsilon(budget, c):.3g} for {c}" for c in range(k + 1, m) if c < m
         ]
-        known = f"up to {k} of them, and" if k else "no party, but only"
+        known = f" and up to {k} of them together" if k else ", and not against a party"
         return (
             f"noise in shares of {m} parties, which follow the protocol: epsilon is "
-            f"against {known} whoever adds up; each party that sees what is released "
-            "knows its own noise, and counts as one, also alone (epsilon is "
-            f"{', '.join(epsilons)}); attackers have limited computers; a "
+            f"against whoever adds up{known} (it is {', '.join(epsilons)}). A party "
+            "that sees what is released knows its own noise, and counts as one, also "
+            "alone. Attackers have limited computers; a "
             "question that fails at the rows of a party is the last one that it "
             "answers, and that it failed is not covered by noise"
         )

@@ -146,12 +146,7 @@ from skdpgen.tables._text_forms import (
     read_time,
 )
 from skdpgen.tables._time_forms import chosen_form, chosen_iso_form
-from skdpgen.tables._values import (
-    TokenColumn,
-    as_numbers,
-    as_seconds,
-    read_values,
-)
+from skdpgen.tables._values import TokenColumn, as_numbers, as_seconds, read_values
 from skdpgen.tables._zones import (
     clock_times,
     in_utc,

@@ -42,8 +42,8 @@ def test_no_drawn_number_has_more_decimals_or_is_outside(cls, is_text):
         numbers = numbers.astype(str)
     X = pd.DataFrame({"x": numbers, "z": np.arange(2000) % 2})
     synth = cls(epsilon=5.0, schema=Schema({"x": column}), random_state=0).fit(X)
-    drawn = synth.sample(500, random_state=0)["x"].astype(float)
-    assert {*drawn} <= {0.3, 0.4, 0.5, 0.6, 0.7}
+    drawn = synth.sample(500, random_state=0)["x"].dropna()  # noise may leave holes
+    assert {*drawn.astype(float)} <= {0.3, 0.4, 0.5, 0.6, 0.7}
     assert synth.schema_.columns["x"].lower == 0.25
 
 
