@@ -5,6 +5,8 @@ from tests.planted.bug import Bug
 RECORDS = "tests/cli/test_text_records.py::"
 ONE_ROW = RECORDS + "test_one_changed_record_changes_one_row"
 NO_RECORD_DECIDES = RECORDS + "test_no_record_decides_how_a_fit_ends"
+SOURCES = "tests/tables/test_sources.py::"
+LENSES = "tests/lenses/test_alone.py::"
 
 WHAT_A_RECORD_DECIDES = (
     Bug(
@@ -65,5 +67,40 @@ WHAT_A_RECORD_DECIDES = (
             "tests/synthesizers/test_text_targets.py::"
             "test_released_counts_decide_and_not_the_rows",
         ),
+    ),
+    Bug(
+        "errors-of-engines-as-they-are",
+        "the error of a query quotes the value that it cannot parse",
+        "skdpgen.tables:_answer",
+        "(FileNotFoundError, PermissionError, MemoryError)",
+        "Exception",
+        (SOURCES + "test_errors_of_engines_are_raised_without_their_texts",),
+    ),
+    Bug(
+        "types-of-files-are-cast",
+        "a value that does not fit the types of the first file ends the fit",
+        "skdpgen.tables:_check_files",
+        "is_cast or not (is_alone or _always_fits(stored.type, declared))",
+        "False",
+        (SOURCES + "test_files_whose_values_might_not_fit_are_refused",),
+    ),
+    Bug(
+        "numbers-that-warn",
+        "a huge number is divided by a small step, and numpy warns",
+        "skdpgen.synthesizers.opening:Outside.encode",
+        'np.errstate(all="ignore")',
+        'np.errstate(over="warn")',
+        (
+            "tests/synthesizers/test_public_rows.py::"
+            "test_no_private_number_makes_a_warning",
+        ),
+    ),
+    Bug(
+        "codes-to-stop-by-are-not-tried",
+        "a lens whose codes depend on earlier images moves a release by more than is stated",
+        "skdpgen.synthesizers:DPMEPFSynthesizer._fill_settings",
+        "check_map(CodeMap(perceptual), seen)",
+        "CodeMap(perceptual)",
+        (LENSES + "test_codes_to_stop_by_are_tried_as_features_are",),
     ),
 )
