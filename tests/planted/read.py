@@ -97,7 +97,7 @@ WHAT_A_RECORD_DECIDES = (
     ),
     Bug(
         "codes-to-stop-by-are-not-tried",
-        "a lens whose codes depend on earlier images moves a release by more than is stated",
+        "codes of a lens that depend on earlier images move a release too far",
         "skdpgen.synthesizers:DPMEPFSynthesizer._fill_settings",
         "check_map(CodeMap(perceptual), seen)",
         "CodeMap(perceptual)",
